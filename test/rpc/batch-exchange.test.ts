@@ -34,7 +34,7 @@ describe.each(["gRPC", "Connect"] as const)("BatchExchangeKeys over %s", (protoc
   const batch = (requests: { key: string; workspaceId?: string }[]) =>
     organizations.calls[protocol](batchExchangeKeys, { requests });
 
-  it("exchanges each key as if it had come alone, in order", async () => {
+  it("exchanges each key as if it were sent alone, in order", async () => {
     const other = await organizations.tenants.createOrganization();
     const disabled = await organizations.tenants.createKey(tenant, { disabled: true });
     const homeless = await organizations.tenants.createOrganization();
@@ -71,7 +71,7 @@ describe.each(["gRPC", "Connect"] as const)("BatchExchangeKeys over %s", (protoc
     ]);
   });
 
-  it("answers what ExchangeKey answers", async () => {
+  it("answers the same as ExchangeKey", async () => {
     const rateLimit = { perSecond: 5, burst: 9 };
     const { secret: key } = await organizations.tenants.createKey(tenant, { rateLimit });
     const { principal, expiresInSeconds, ...alone } = await organizations.calls[protocol](exchangeKey, { key });
@@ -81,7 +81,7 @@ describe.each(["gRPC", "Connect"] as const)("BatchExchangeKeys over %s", (protoc
     expect(outcome?.outcome.value).toHaveProperty("accessToken");
   });
 
-  it("takes 100 keys, and answers those that are no keys without a look-up", async () => {
+  it("accepts 100 keys, and answers malformed ones without a lookup", async () => {
     const keys = await Promise.all(Array.from({ length: 5 }, () => organizations.tenants.createKey(tenant)));
     const requests = Array.from({ length: 100 }, (_, n) => ({ key: keys[n % 5]?.secret ?? "" }));
     const { outcomes } = await batch(requests);
@@ -89,7 +89,7 @@ describe.each(["gRPC", "Connect"] as const)("BatchExchangeKeys over %s", (protoc
     expect((await batch([{ key: "" }])).outcomes.map(told)).toEqual(["Unauthenticated KEY_INVALID"]);
   });
 
-  it.each([0, 101])("refuses %d keys", async (length) => {
+  it.each([0, 101])("rejects %d keys", async (length) => {
     expect(await failureOf(batch(Array(length).fill({ key: tenant.apiKey })))).toMatchObject({
       code: "INVALID_ARGUMENT",
       violations: [{ field: "requests", description: "must have 1 to 100 elements" }],

@@ -91,8 +91,8 @@ async function openHeld(maxBytes: number) {
   return { opened, waiting };
 }
 
-describe("requests in flight, over gRPC", () => {
-  it("are refused beyond the budget, with the time to wait, while those that were taken get done", async () => {
+describe("requests in flight over gRPC", () => {
+  it("are rejected above the budget with a retry delay, while accepted ones complete", async () => {
     const { opened, waiting } = await openHeld(8 * mebibyte);
     const sessions = [newSession(opened), newSession(opened), newSession(opened)] as const;
     const taken = sessions.slice(0, 2).map((session) => send(session, opened, creationPath, creation(3 * mebibyte)));
@@ -108,7 +108,7 @@ describe("requests in flight, over gRPC", () => {
     expect(await statusOf(next)).toBe(0);
   });
 
-  it("of one connection leave room for the others", async () => {
+  it("of one connection leave room for other connections", async () => {
     const { opened, waiting } = await openHeld(8 * mebibyte);
     const [greedy, modest] = [newSession(opened), newSession(opened)];
     const taken = [1, 2, 3].map(() => send(greedy, opened, creationPath, creation(1.2 * mebibyte)));
@@ -120,7 +120,7 @@ describe("requests in flight, over gRPC", () => {
     expect(await Promise.all(taken.map(statusOf))).toEqual([0, 0, 0, 0]);
   });
 
-  it("do not keep probes from being answered", async () => {
+  it("do not block health probes", async () => {
     const { opened, waiting } = await openHeld(2 * mebibyte);
     const sessions = [newSession(opened), newSession(opened), newSession(opened)] as const;
     for (const session of sessions.slice(0, 2)) send(session, opened, creationPath, creation(0.9 * mebibyte));
@@ -132,7 +132,7 @@ describe("requests in flight, over gRPC", () => {
   it.each([
     ["some with large headers", 200, { "x-large": "x".repeat(50_000) }],
     ["thousands with small headers", 3_000, {}],
-  ])("count from their headers on, also where nothing else ever comes: %s", async (_name, count, headers) => {
+  ])("count from their headers on, even if no body ever arrives: %s", async (_name, count, headers) => {
     const { opened } = await openHeld(2 * mebibyte);
     const session = newSession(opened);
     const streams = Array.from({ length: count }, () => {
@@ -151,7 +151,7 @@ describe("requests in flight, over gRPC", () => {
     await expect.poll(() => statusOf(send(others, opened, readPath, Buffer.alloc(0)))).toBe(0);
   });
 
-  it("are forgotten when they are over", async () => {
+  it("release their bytes when they end", async () => {
     service = await openStubService({ callBytes: { maxBytes: 4 * mebibyte } });
     const session = newSession(service);
     for (let count = 0; count < 20; count += 1) {
@@ -174,8 +174,8 @@ async function openLarge(answerBytes: number, callBytes: { maxBytes: number; unr
   return opened;
 }
 
-describe("answers that are being made", () => {
-  it("are refused before their content is read where there is no room for it, and give their room back", async () => {
+describe("answers being prepared", () => {
+  it("are rejected before their content is read if there is no room, and release their room", async () => {
     const waiting: (() => void)[] = [];
     const configJson = "a".repeat(1.5 * mebibyte);
     const opened = await openStubService({
@@ -203,8 +203,8 @@ describe("answers that are being made", () => {
   });
 });
 
-describe("answers that nobody reads", () => {
-  it("keep their connection from more, and nobody else, and are dropped in the end, over gRPC", async () => {
+describe("answers that are not read", () => {
+  it("block only their own connection and are dropped eventually, over gRPC", async () => {
     const opened = await openLarge(3 * mebibyte, { maxBytes: 10 * mebibyte, unreadMaxMs: 6_000 });
     const [idle, busy] = [newSession(opened), newSession(opened)];
     const unread = [send(idle, opened, readPath, Buffer.alloc(0)), send(idle, opened, readPath, Buffer.alloc(0))];
@@ -215,7 +215,7 @@ describe("answers that nobody reads", () => {
     expect(await statusOf(send(idle, opened, readPath, Buffer.alloc(0)))).toBe(0);
   });
 
-  it("are refused and dropped alike over HTTP/1.1", async () => {
+  it("are rejected and dropped likewise over HTTP/1.1", async () => {
     const opened = await openLarge(24 * mebibyte, { maxBytes: 20 * mebibyte, unreadMaxMs: 6_000 });
     const url = `http://127.0.0.1:${opened.httpPort}${readPath}`;
     const read = () =>
@@ -256,8 +256,8 @@ describe("answers that nobody reads", () => {
   }
 });
 
-describe("requests in flight, over HTTP/1.1", () => {
-  it("are refused beyond the budget while those that were taken get done", async () => {
+describe("requests in flight over HTTP/1.1", () => {
+  it("are rejected above the budget, while accepted ones complete", async () => {
     const { opened, waiting } = await openHeld(8 * mebibyte);
     const create = () =>
       fetch(`http://127.0.0.1:${opened.httpPort}${creationPath}`, {

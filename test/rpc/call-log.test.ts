@@ -39,12 +39,12 @@ async function linesOf(call: () => Promise<unknown>, count = 1): Promise<Record<
 
 describe.each([
   ["cannot be encoded", getVersion, { slug: "a", version: 1 }],
-  ["is none", listVersions, { slug: "a" }],
+  ["is missing", listVersions, { slug: "a" }],
 ] as const)("an answer that %s", (_what, method, request) => {
   const ways = Object.entries(everyWay(createRegistry())).filter(([, { takes }]) => takes(method));
   const rpc = `setpoint.preset.v1.PresetService/${method.name}`;
 
-  it.each(ways)("is a fault of ours in the log and the metrics, over %s", async (_way, { open }) => {
+  it.each(ways)("is logged and counted as INTERNAL over %s", async (_way, { open }) => {
     const counts = () => Promise.all(["INTERNAL", "OK"].map((code) => service.counted(rpc, code)));
     const [faultsBefore = 0] = await counts();
     const lines = await linesOf(async () => {
@@ -55,10 +55,10 @@ describe.each([
   });
 });
 
-describe("a fault without a cause", () => {
+describe("an error without a cause", () => {
   const ways = Object.entries(everyWay(createRegistry())).filter(([, { takes }]) => takes(listPresets));
 
-  it.each(ways)("is logged as it was thrown, and not as it is sent, over %s", async (_way, { open }) => {
+  it.each(ways)("is logged as thrown, not as sent, over %s", async (_way, { open }) => {
     const lines = await linesOf(async () => {
       await expect(open(service)(listPresets, {}, service.token)).rejects.toMatchObject({ code: "UNAVAILABLE" });
     }, 2);
@@ -109,12 +109,12 @@ describe.each(senders)("the request id of a call over %s", (_protocol, send) => 
 
   it.each([
     ["is logged", "mine", "mine"],
-    ["is not logged where it is a key", key, undefined],
-    ["is not logged where it is a token", "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c2VyIn0.c2ln", undefined],
-    ["is not logged where it is long", "a".repeat(10_000), undefined],
-    ["is not logged where it is text", "what the caller asked for", undefined],
-    ["is logged where it is the first of several, and the others are counted", batch, `${uuid} +63`],
-  ])("%s, for a stranger", async (_name, sent, logged) => {
+    ["is not logged if it is a key", key, undefined],
+    ["is not logged if it is a token", "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c2VyIn0.c2ln", undefined],
+    ["is not logged if it is too long", "a".repeat(10_000), undefined],
+    ["is not logged if it is free text", "what the caller asked for", undefined],
+    ["is logged if it is the first of several, and the others are counted", batch, `${uuid} +63`],
+  ])("%s, for an unauthenticated caller", async (_name, sent, logged) => {
     const [line] = await linesOf(() => send({ "x-request-id": sent }));
     expect(line).toMatchObject({ code: "UNAUTHENTICATED" });
     expect(line?.request_id).toBe(logged);
@@ -123,16 +123,16 @@ describe.each(senders)("the request id of a call over %s", (_protocol, send) => 
   it.each([
     ["is logged", "mine", "mine"],
     ["is logged for every part of a batch", batch, batch],
-    ["is logged for all who asked for a part", "a|b,c", "a|b,c"],
-    ["is not logged where one part is a key", `a,${key}`, undefined],
-    ["is not logged where there are too many", `${batch},${uuid}`, undefined],
-  ])("%s, for a caller that is known", async (_name, sent, logged) => {
+    ["is logged for all requests that share a part", "a|b,c", "a|b,c"],
+    ["is not logged if one part is a key", `a,${key}`, undefined],
+    ["is not logged if there are too many", `${batch},${uuid}`, undefined],
+  ])("%s, for an authenticated caller", async (_name, sent, logged) => {
     const [line] = await linesOf(() => send({ "x-request-id": sent, authorization: authorization() }));
     expect(line).toMatchObject({ code: "OK" });
     expect(line?.request_id).toBe(logged);
   });
 
-  it("is the only thing in a line that a caller wrote", async () => {
+  it("is the only caller-supplied text in a log line", async () => {
     const words = "words-of-the-caller";
     const headers = {
       authorization: `Bearer ${words}`,

@@ -37,17 +37,17 @@ const begun: [string, string][] = [
   ["headers", "POST /setpoint.preset.v1.PresetService/GetPreset HTTP/1.1\r\nHost"],
   ["body", `${head("Content-Length: 100")}{"sl`],
   ["chunks", `${head("Transfer-Encoding: chunked")}1\r\n{\r\n`],
-  ["body for a page that takes none", `${head("Content-Length: 100", "/nothing")}{"sl`],
+  ["body for an unknown path", `${head("Content-Length: 100", "/nothing")}{"sl`],
 ];
 
-describe("a caller of a service who breaks off in the middle of their", () => {
+describe("a caller that breaks off a request to a service", () => {
   describe.each([
     ["with a reset", (connection: RawConnection) => connection.reset()],
     ["by closing", (connection: RawConnection) => connection.hangUp()],
-    ["by closing their side", (connection: RawConnection) => connection.halfClose()],
+    ["by half-closing", (connection: RawConnection) => connection.halfClose()],
     ["with bytes that are not HTTP", (connection: RawConnection) => connection.send("zz\r\n".repeat(100))],
   ])("%s", (_name, leave) => {
-    it.each(begun)("%s leaves nothing", async (_where, sent) => {
+    it.each(begun)("in the middle of its %s leaves no connection and no logged error", async (_where, sent) => {
       const connection = await RawConnection.open(url);
       connection.send(sent);
       await expect.poll(connections, soon).toBe(1);
@@ -63,7 +63,7 @@ describe("a caller of a service who breaks off in the middle of their", () => {
     });
   });
 
-  it("is answered where they close their side behind a whole request", async () => {
+  it("is answered if it half-closes after a complete request", async () => {
     const connection = await RawConnection.open(url);
     connection.send(`${head("Content-Length: 2")}{}`);
     connection.halfClose();
@@ -71,7 +71,7 @@ describe("a caller of a service who breaks off in the middle of their", () => {
     expect(connection.statuses).toEqual([401]);
   });
 
-  it("does not keep a service that is told to stop", async () => {
+  it("does not delay shutdown of the service", async () => {
     await stack.preset.stop();
     await stack.preset.start({ drainTimeoutMs: 40_000 });
     const silent: RawConnection[] = [];

@@ -68,15 +68,15 @@ type End = (answer: PromiseWithResolvers<object>) => void;
 
 const ends: [string, End, object][] = [
   ["answers", (answer) => answer.resolve({}), { msg: "rpc" }],
-  ["says no", (answer) => answer.reject(invalidRequest([])), { msg: "rpc" }],
+  ["rejects the request", (answer) => answer.reject(invalidRequest([])), { msg: "rpc" }],
   ["fails", (answer) => answer.reject(new Error("a fault of ours")), { code: "INTERNAL", msg: "rpc failed" }],
-  ["answers what is no message", (answer) => answer.resolve({ preset: 1 }), { code: "INTERNAL", msg: "rpc failed" }],
+  ["returns an invalid message", (answer) => answer.resolve({ preset: 1 }), { code: "INTERNAL", msg: "rpc failed" }],
 ];
 
 describe.each(ends)("a method that %s after its call has ended", (_how, end, line) => {
   const lateMs = 300;
 
-  it("is logged once, as out of time or a fault, with how long it took", async () => {
+  it("is logged once, as DEADLINE_EXCEEDED or a fault, with its duration", async () => {
     const before = service.lines.length;
     const stream = begin(getPreset, { "grpc-timeout": "50m" });
     stream.end(empty);
@@ -89,9 +89,9 @@ describe.each(ends)("a method that %s after its call has ended", (_how, end, lin
   });
 
   it.each<[string, (stream: ClientHttp2Stream) => void]>([
-    ["has given it up", (stream) => stream.close(constants.NGHTTP2_CANCEL)],
-    ["is gone", () => session.destroy()],
-  ])("is logged once, as canceled or a fault, where the caller %s", async (_gone, leave) => {
+    ["has canceled it", (stream) => stream.close(constants.NGHTTP2_CANCEL)],
+    ["has disconnected", () => session.destroy()],
+  ])("is logged once, as CANCELED or a fault, if the caller %s", async (_gone, leave) => {
     const before = service.lines.length;
     const stream = begin(getPreset);
     stream.end(empty);
@@ -103,8 +103,8 @@ describe.each(ends)("a method that %s after its call has ended", (_how, end, lin
   });
 });
 
-describe("a caller that counts its time itself, and so gives up a moment before it is over here", () => {
-  it("has run out of time in the log", async () => {
+describe("a caller that cancels just before its own deadline", () => {
+  it("is logged as DEADLINE_EXCEEDED", async () => {
     const before = service.lines.length;
     const stream = begin(getPreset, { "grpc-timeout": "8m" });
     stream.close(constants.NGHTTP2_CANCEL);
@@ -112,8 +112,8 @@ describe("a caller that counts its time itself, and so gives up a moment before 
   });
 });
 
-describe("a call whose message never comes", () => {
-  it("is logged once, as out of time", async () => {
+describe("a call whose message never arrives", () => {
+  it("is logged once, as DEADLINE_EXCEEDED", async () => {
     const before = service.lines.length;
     const stream = begin(getPreset, { "grpc-timeout": "50m" });
     expect(await statusOf(stream)).toBe(4);
@@ -123,7 +123,7 @@ describe("a call whose message never comes", () => {
 });
 
 describe("a stream", () => {
-  it("that runs out of time is logged once, as that", async () => {
+  it("past its deadline is logged once, as DEADLINE_EXCEEDED", async () => {
     const before = service.lines.length;
     const stream = begin(watch, { "grpc-timeout": "100m" });
     stream.end(empty);
@@ -131,7 +131,7 @@ describe("a stream", () => {
     await expect.poll(() => linesSince(before)).toMatchObject([{ code: "DEADLINE_EXCEEDED" }]);
   });
 
-  it("that its reader has left is logged once, as canceled", async () => {
+  it("canceled by its reader is logged once, as CANCELED", async () => {
     const before = service.lines.length;
     const stream = begin(watch);
     stream.end(empty);

@@ -62,13 +62,13 @@ describe.each(Object.entries(ways))("over %s", (_way, { takes, open }) => {
   });
 
   it.each(named.filter(([, , { error }]) => error))(
-    "tells in details what is wrong with a call of %s",
+    "returns error details for an invalid call of %s",
     async (_name, method, { bad = {}, error }) => {
       await expect(call(method, bad, token)).rejects.toEqual(error);
     },
   );
 
-  it.each(named.filter(([, , { isOpen }]) => !isOpen))("asks for a token for %s", async (_name, method, { good }) => {
+  it.each(named.filter(([, , { isOpen }]) => !isOpen))("requires a token for %s", async (_name, method, { good }) => {
     const missing = { code: "UNAUTHENTICATED", reason: "TOKEN_MISSING", fields: [] };
     await expect(call(method, await good())).rejects.toEqual(missing);
   });
@@ -79,21 +79,21 @@ function outcomesIn(message: Message): unknown[] {
   return outcomes.map(({ outcome }) => (outcome.case === "error" ? fromStatusMessage(outcome.value) : outcome.value));
 }
 
-describe("a method that can be called by GET", () => {
+describe("a method callable by GET", () => {
   const gotten = methods.filter(({ idempotency }) => idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS);
 
   /** The hash or the id of a key. */
   const names = ["setpoint.organization.v1.GetKeyRequest.key"];
 
   it.each(gotten.map((method) => [nameOf(method), method] as const))(
-    "%s puts no secret into a URL",
+    "has no secret in its URL: %s",
     (_name, method) => {
       const fields = fieldsIn(method.input).filter((field) => !names.includes(field));
       expect(fields.filter((field) => /token|key|secret|password|prompt|config/.test(field))).toEqual([]);
     },
   );
 
-  it("is none that takes access tokens", async () => {
+  it("does not include methods that take access tokens in the message", async () => {
     const { httpPort } = stack.preset.config;
     const url = `http://127.0.0.1:${httpPort}/setpoint.preset.v1.PresetService/BatchGetPresets?encoding=json&message={}`;
     expect((await fetch(url)).status).toBe(405);

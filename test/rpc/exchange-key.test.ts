@@ -33,7 +33,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
   const exchange = (key: string, workspaceId?: string) =>
     calls[protocol](exchangeKey, workspaceId === undefined ? { key } : { key, workspaceId });
 
-  it("gives an API key a token for its own workspace", async () => {
+  it("returns a token for an API key's own workspace", async () => {
     const before = Date.now();
     const { accessToken, expireTime, expiresInSeconds, principal } = await exchange(stack.apiKey);
     expect(expiresInSeconds).toBe(60);
@@ -54,13 +54,13 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
     });
   });
 
-  it("gives a read-only key no more than it has", async () => {
+  it("returns only the permissions of a read-only key", async () => {
     const reach = { workspaceId: secondWorkspaceId, permissions: ["presets:read"] } as const;
     const { principal } = await exchange((await stack.tenants.createKey(stack, reach)).secret);
     expect(principal).toMatchObject(reach);
   });
 
-  it("gives a management key all permissions but inference in the default workspace", async () => {
+  it("returns all permissions but inference for a management key, in the default workspace", async () => {
     const { principal } = await exchange(stack.managementKey);
     expect(principal).toMatchObject({
       keyKind: KeyKind.MANAGEMENT,
@@ -70,13 +70,13 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
     });
   });
 
-  it("ends a token no later than its key", async () => {
+  it("does not let a token outlive its key", async () => {
     const expiresAt = new Date(Date.now() + 20_000);
     const { expireTime } = await exchange((await stack.tenants.createKey(stack, { expiresAt })).secret);
     expect(Number(expireTime?.seconds)).toBe(Math.floor(expiresAt.getTime() / 1000));
   });
 
-  it("tells how long the key itself works, where it has an end", async () => {
+  it("returns the remaining lifetime of a key that expires", async () => {
     expect((await exchange(stack.apiKey)).keyExpiresInSeconds).toBeUndefined();
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { keyExpiresInSeconds } = await exchange((await stack.tenants.createKey(stack, { expiresAt })).secret);
@@ -84,7 +84,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
     expect(keyExpiresInSeconds).toBeLessThanOrEqual(3_600);
   });
 
-  describe("refuses, with one and the same sentence,", () => {
+  describe("returns the same error for", () => {
     const keys: Record<string, () => Promise<string>> = {
       "an empty key": async () => "",
       "a malformed key": async () => "sk-sp-v1-short",
@@ -112,7 +112,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
     });
   });
 
-  it("takes the workspace that is requested where the key reaches it", async () => {
+  it("uses the requested workspace if the key has access to it", async () => {
     const requested = await exchange(stack.managementKey, secondWorkspaceId);
     expect(requested.principal?.workspaceId).toBe(secondWorkspaceId);
     const spelledLoudly = await exchange(stack.apiKey, stack.workspaceId.toUpperCase());
@@ -121,7 +121,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
 
   it.each([
     ["an API key's request for another workspace of its organization", "apiKey", () => secondWorkspaceId],
-    ["a management key's request for a workspace that is not there", "managementKey", () => newId()],
+    ["a management key's request for a missing workspace", "managementKey", () => newId()],
     [
       "a management key's request for a workspace of another organization",
       "managementKey",
@@ -143,7 +143,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
     });
   });
 
-  it("names the field where the workspace is not a UUID", async () => {
+  it("names the field if the workspace is not a UUID", async () => {
     expect(await failureOf(exchange(stack.managementKey, "default"))).toMatchObject({
       code: "INVALID_ARGUMENT",
       reason: "INVALID_REQUEST",
@@ -151,7 +151,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
     });
   });
 
-  it("leaves a deleted workspace out of the token, and the organization in", async () => {
+  it("omits a deleted workspace from the token but keeps the organization", async () => {
     const gone = await stack.tenants.createOrganization();
     await stack.tenants.deleteWorkspace(gone.workspaceId);
     for (const key of [gone.apiKey, gone.managementKey]) {
@@ -160,7 +160,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
     }
   });
 
-  it("leaves a deleted organization out of the token, with its workspaces", async () => {
+  it("omits a deleted organization and its workspaces from the token", async () => {
     const gone = await stack.tenants.createOrganization();
     await stack.tenants.deleteOrganization(gone);
     for (const key of [gone.apiKey, gone.managementKey]) {
@@ -172,7 +172,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
     });
   });
 
-  it("notes when the key was used, and does not wait for it", async () => {
+  it("records when the key was used, without waiting for the write", async () => {
     const { key, secret } = await stack.tenants.createKey(stack);
     const lastUse = async () => (await findKeyById(stack.organizationPool, key.id))?.lastUsedAt;
     await inTransaction(stack.organizationPool, async (connection) => {
@@ -188,7 +188,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
 describe("GetWorkspaceState", () => {
   const state = (workspaceId: string) => calls.gRPC(getWorkspaceState, { workspaceId });
 
-  it("tells whether a workspace, or its organization, was deleted", async () => {
+  it("tells whether a workspace or its organization was deleted", async () => {
     const tenant = await stack.tenants.createOrganization();
     const workspaceId = await stack.tenants.createWorkspace(tenant);
     expect(await state(workspaceId)).toMatchObject({ isDeleted: false });
@@ -199,7 +199,7 @@ describe("GetWorkspaceState", () => {
     expect(await state(tenant.workspaceId)).toMatchObject({ isDeleted: true });
   });
 
-  it("does not call a workspace deleted that never was", async () => {
+  it("returns NOT_FOUND for a workspace that never existed", async () => {
     expect(await failureOf(state(newId()))).toMatchObject({ code: "NOT_FOUND", reason: "WORKSPACE_NOT_FOUND" });
   });
 });

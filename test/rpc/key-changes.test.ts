@@ -36,7 +36,7 @@ async function ownKeyId(): Promise<string> {
 }
 
 describe("UpdateKey", () => {
-  it("changes what the mask names, and nothing else", async () => {
+  it("changes only the fields in the mask", async () => {
     const key = await makeKey(admin, { expireTime: inAnHour() });
     const change = async (paths: string[], fields: object) =>
       (await admin(updateKey, { key: key.hash, updateMask: { paths }, ...fields })).key;
@@ -53,7 +53,7 @@ describe("UpdateKey", () => {
     expect((await admin(getKey, { key: key.id })).key).toEqual(last);
   });
 
-  it("stops a key while it is disabled", async () => {
+  it("blocks a key while it is disabled", async () => {
     const key = await makeKey(admin);
     const setDisabled = (disabled: boolean) =>
       admin(updateKey, { key: key.id, updateMask: { paths: ["disabled"] }, disabled });
@@ -63,7 +63,7 @@ describe("UpdateKey", () => {
     await organizations.exchange(key.secret);
   });
 
-  it("leaves no trace where nothing differs", async () => {
+  it("records no change if nothing differs", async () => {
     const key = await makeKey(admin);
     const { name, permissions } = key;
     const paths = ["name", "disabled", "permissions", "expire_time"];
@@ -75,21 +75,21 @@ describe("UpdateKey", () => {
 
   it.each([
     ["no mask", {}, "update_mask"],
-    ["a field that is not there", { updateMask: { paths: ["name", "hash"] } }, "update_mask.paths[1]"],
+    ["an unknown field", { updateMask: { paths: ["name", "hash"] } }, "update_mask.paths[1]"],
     ["an empty name", { updateMask: { paths: ["name"] } }, "name"],
     ["no permission", { updateMask: { paths: ["permissions"] } }, "permissions"],
     ["an unknown permission", { updateMask: { paths: ["permissions"] }, permissions: ["x"] }, "permissions[0]"],
     [
-      "a time that has passed",
+      "a time in the past",
       { updateMask: { paths: ["expire_time"] }, expireTime: timestampFromDate(new Date(0)) },
       "expire_time",
     ],
-  ])("refuses %s", async (_name, request, field) => {
+  ])("rejects %s", async (_name, request, field) => {
     const key = await makeKey(admin);
     expect(await failureOf(admin(updateKey, { key: key.id, ...request }))).toMatchObject({ violations: [{ field }] });
   });
 
-  it("leaves a management key its permissions", async () => {
+  it("cannot change the permissions of a management key", async () => {
     const update = { updateMask: { paths: ["permissions"] }, permissions: ["presets:read"] };
     expect(await failureOf(admin(updateKey, { key: await ownKeyId(), ...update }))).toMatchObject({
       code: "INVALID_ARGUMENT",
@@ -99,14 +99,14 @@ describe("UpdateKey", () => {
 });
 
 describe("DeleteKey", () => {
-  it("ends a key for good", async () => {
+  it("revokes a key permanently", async () => {
     const key = await makeKey(admin);
     expect((await admin(deleteKey, { key: key.hash })).key?.id).toBe(key.id);
     expect(await failureOf(organizations.exchange(key.secret))).toMatchObject(invalid);
     expect(await failureOf(admin(deleteKey, { key: key.id }))).toMatchObject({ reason: "KEY_NOT_FOUND" });
   });
 
-  it("is done once where many do it at once", async () => {
+  it("succeeds once for simultaneous calls", async () => {
     const key = await makeKey(admin);
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => admin(deleteKey, { key: key.id })));
     const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
@@ -117,7 +117,7 @@ describe("DeleteKey", () => {
   });
 });
 
-describe("the last management key that works", () => {
+describe("the last working management key", () => {
   const ways: Record<string, (key: string) => Promise<unknown>> = {
     disabled: (key) => admin(updateKey, { key, updateMask: { paths: ["disabled"] }, disabled: true }),
     deleted: (key) => admin(deleteKey, { key }),
@@ -138,7 +138,7 @@ describe("the last management key that works", () => {
       await change(own);
     });
 
-    it("by two at once", async () => {
+    it("by two simultaneous calls", async () => {
       const [one, other] = [await ownKeyId(), (await makeKey(admin, { kind: KeyKind.MANAGEMENT })).id];
       // Called with a third key, which goes on working but does not last.
       admin = await organizations.as(
@@ -152,7 +152,7 @@ describe("the last management key that works", () => {
     });
   });
 
-  it("may be renamed and rotated", async () => {
+  it("can be renamed and rotated", async () => {
     const key = await ownKeyId();
     await admin(updateKey, { key, updateMask: { paths: ["name"] }, name: "New" });
     const { secret } = await admin(KeyService.method.rotateKey, { key });
@@ -160,8 +160,8 @@ describe("the last management key that works", () => {
   });
 });
 
-describe("the token of a management key", () => {
-  it("changes nothing once the key was ended, though it lives on", async () => {
+describe("a management key's token", () => {
+  it("cannot change anything after the key was deleted, even before it expires", async () => {
     const second = await makeKey(admin, { kind: KeyKind.MANAGEMENT });
     const late = await organizations.as(second.secret);
     await admin(deleteKey, { key: second.id });
@@ -170,7 +170,7 @@ describe("the token of a management key", () => {
     expect(keys.map(({ name }) => name)).not.toContain("Backdoor");
   });
 
-  it("is needed for every method but that of the caller's own key", async () => {
+  it("is required by every method except GetCurrentKey", async () => {
     const api = await organizations.as(tenant.apiKey);
     const methods = [...Object.values(KeyService.method), ...Object.values(WorkspaceService.method)].concat(
       Object.values(OrganizationService.method) as never[],
@@ -184,7 +184,7 @@ describe("the token of a management key", () => {
     }
   });
 
-  it("finds no organization that was deleted, by every method", async () => {
+  it("gets NOT_FOUND from every method if its organization was deleted", async () => {
     await organizations.tenants.deleteOrganization(tenant);
     const gone = { code: "NOT_FOUND", reason: "ORGANIZATION_NOT_FOUND" };
     expect(await failureOf(admin(listKeys))).toMatchObject(gone);
@@ -195,7 +195,7 @@ describe("the token of a management key", () => {
 });
 
 describe("GetCurrentKey", () => {
-  it("shows every key itself", async () => {
+  it("returns the caller's own key", async () => {
     const api = await organizations.as(tenant.apiKey);
     expect(await api(getCurrentKey)).toMatchObject({
       key: { kind: KeyKind.API, hash: hashKey(tenant.apiKey).toString("hex"), workspaceId: tenant.workspaceId },
@@ -206,7 +206,7 @@ describe("GetCurrentKey", () => {
     });
   });
 
-  it("is refused to a key that was deleted since", async () => {
+  it("rejects a key deleted in the meantime", async () => {
     const key = await makeKey(admin);
     const late = await organizations.as(key.secret);
     await admin(deleteKey, { key: key.id });

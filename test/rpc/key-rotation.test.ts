@@ -31,7 +31,7 @@ function make(requestId = "") {
 }
 
 describe("RotateKey", () => {
-  it("gives the key a new secret; the old one stops at once where there is no grace", async () => {
+  it("issues a new secret, and the old one stops working at once without grace", async () => {
     const { key: rotated, secret } = await admin(rotateKey, { key: key.hash });
     expect(rotated).toMatchObject({
       id: key.id,
@@ -48,7 +48,7 @@ describe("RotateKey", () => {
     expect(await failureOf(admin(getKey, { key: key.hash }))).toMatchObject({ reason: "KEY_NOT_FOUND" });
   });
 
-  it("lets the old secret work until the grace is over, and no token of it longer", async () => {
+  it("keeps the old secret and its tokens working only until the grace period ends", async () => {
     const before = Date.now();
     const { key: rotated, secret } = await admin(rotateKey, { key: key.id, graceSeconds: 20 });
     const graceEnd = timestampDate(rotated?.previousExpireTime as Timestamp);
@@ -68,7 +68,7 @@ describe("RotateKey", () => {
     await organizations.exchange(secret);
   });
 
-  it("leaves a key its rate limit, whichever secret is shown", async () => {
+  it("keeps the key's rate limit for both secrets", async () => {
     const rateLimit = { perSecond: 5, burst: 9 };
     const limited = await organizations.tenants.createKey(tenant, { rateLimit });
     const { key: rotated, secret } = await admin(rotateKey, { key: limited.key.id, graceSeconds: 60 });
@@ -78,7 +78,7 @@ describe("RotateKey", () => {
     expect((await admin(getKey, { key: key.id })).key?.rateLimit).toBeUndefined();
   });
 
-  it("ends the secret that an earlier rotation left in its grace", async () => {
+  it("ends an earlier rotation's grace period", async () => {
     const second = await admin(rotateKey, { key: key.id, graceSeconds: 3600 });
     const third = await admin(rotateKey, { key: key.id, graceSeconds: 3600 });
     expect(await failureOf(organizations.exchange(key.secret))).toMatchObject(invalid);
@@ -91,7 +91,7 @@ describe("RotateKey", () => {
     await organizations.exchange(last.secret);
   });
 
-  it("is done once where two rotate at once by one hash", async () => {
+  it("succeeds once for two simultaneous rotations by hash", async () => {
     const rotation = { key: key.hash, graceSeconds: 60 };
     const results = await Promise.allSettled([admin(rotateKey, rotation), admin(rotateKey, rotation)]);
     const [rotated] = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -100,14 +100,14 @@ describe("RotateKey", () => {
     for (const secret of [key.secret, rotated?.secret ?? ""]) await organizations.exchange(secret);
   });
 
-  it("is done twice where two rotate at once by id: both answers hold a secret that works, and the first secret is over", async () => {
+  it("succeeds twice for two simultaneous rotations by id, and both new secrets work", async () => {
     const rotation = { key: key.id, graceSeconds: 60 };
     const made = await Promise.all([admin(rotateKey, rotation), admin(rotateKey, rotation)]);
     for (const { secret } of made) expect((await organizations.exchange(secret)).principal?.keyId).toBe(key.id);
     expect(await failureOf(organizations.exchange(key.secret))).toMatchObject(invalid);
   });
 
-  it.each(["disabled", "deleted", "expired"])("leaves neither secret at work once the key is %s", async (state) => {
+  it.each(["disabled", "deleted", "expired"])("leaves neither secret working once the key is %s", async (state) => {
     const { secret } = await admin(rotateKey, { key: key.id, graceSeconds: 3600 });
     if (state === "disabled")
       await admin(updateKey, { key: key.id, updateMask: { paths: ["disabled"] }, disabled: true });
@@ -122,11 +122,11 @@ describe("RotateKey", () => {
       expect(await failureOf(organizations.exchange(each))).toMatchObject(invalid);
   });
 
-  it.each([0, 604_800])("takes a grace of %d seconds", async (graceSeconds) => {
+  it.each([0, 604_800])("accepts a grace of %d seconds", async (graceSeconds) => {
     await admin(rotateKey, { key: key.id, graceSeconds });
   });
 
-  it.each([-1, 604_801])("refuses a grace of %d seconds", async (graceSeconds) => {
+  it.each([-1, 604_801])("rejects a grace of %d seconds", async (graceSeconds) => {
     expect(await failureOf(admin(rotateKey, { key: key.id, graceSeconds, requestId: "ü" }))).toMatchObject({
       code: "INVALID_ARGUMENT",
       violations: [{ field: "request_id" }, { field: "grace_seconds" }],
@@ -134,7 +134,7 @@ describe("RotateKey", () => {
   });
 });
 
-describe("a request id", () => {
+describe("a request id for keys", () => {
   const madeBefore = (hash: string | undefined) => ({
     code: "ALREADY_EXISTS",
     reason: "KEY_ALREADY_MADE",
@@ -142,34 +142,34 @@ describe("a request id", () => {
     metadata: { hash },
   });
 
-  it("makes one key, and names it to who asks again", async () => {
+  it("creates one key, and a retry gets its hash", async () => {
     const made = await make("once");
     expect(await failureOf(make("once"))).toMatchObject(madeBefore(made.hash));
     expect((await admin(listKeys)).keys.filter(({ name }) => name === "CI")).toHaveLength(2);
   });
 
-  it("makes one key where many ask at once", async () => {
+  it("creates one key for simultaneous requests", async () => {
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => make("raced")));
     const [made] = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
     expect(refused).toEqual(Array(7).fill(expect.objectContaining({ metadata: { hash: made?.hash } })));
   });
 
-  it("rotates once, and names the key to who asks again by the hash that it had", async () => {
+  it("rotates once, and a retry by the old hash gets the new one", async () => {
     const rotation = { key: key.hash, graceSeconds: 60, requestId: "rotate" };
     const { key: rotated } = await admin(rotateKey, rotation);
     expect(await failureOf(admin(rotateKey, rotation))).toMatchObject(madeBefore(rotated?.hash));
     expect((await admin(getKey, { key: key.id })).key?.hash).toBe(rotated?.hash);
   });
 
-  it("is for one request", async () => {
+  it("cannot be reused for another request", async () => {
     await make("reused");
     const reused = { code: "ALREADY_EXISTS", reason: "REQUEST_ID_REUSED" };
     expect(await failureOf(admin(createKey, { name: "Other", requestId: "reused" }))).toMatchObject(reused);
     expect(await failureOf(admin(rotateKey, { key: key.id, requestId: "reused" }))).toMatchObject(reused);
   });
 
-  it("is each organization's own, and none is needed", async () => {
+  it("is scoped to the organization, and optional", async () => {
     await make("shared");
     ({ admin } = await organizations.administer());
     await make("shared");
@@ -177,12 +177,12 @@ describe("a request id", () => {
     await make();
   });
 
-  it("is not spent by a request that is refused", async () => {
+  it("is not used up by a rejected request", async () => {
     await failureOf(admin(createKey, { name: "CI", workspaceId: newId(), requestId: "spared" }));
     await make("spared");
   });
 
-  it("is forgotten after a day, and its row with it", async () => {
+  it("expires after a day and its row is deleted", async () => {
     await make("old");
     await make("older");
     const age = (hours: number, requestId: string) =>

@@ -37,7 +37,7 @@ const hour = 3_600_000;
 const inAnHour = () => timestampFromDate(new Date(Date.now() + hour));
 
 describe("CreateKey", () => {
-  it("makes an API key that may do everything in the default workspace, in the name of the caller", async () => {
+  it("creates an API key with all permissions in the default workspace, owned by the caller", async () => {
     const { key, secret } = await admin(createKey, { name: "CI" });
     expect(key).toMatchObject({
       id: expect.stringMatching(uuidV7),
@@ -58,7 +58,7 @@ describe("CreateKey", () => {
     expect((await admin(getKey, { key: key?.id ?? "" })).key).toMatchObject({ hash: key?.hash ?? "" });
   });
 
-  it("makes the key that is asked for", async () => {
+  it("creates a key with all requested fields", async () => {
     const { workspace } = await admin(createWorkspace, { name: "Staging", slug: "staging" });
     const { id: creatorUserId } = await makeMember(admin);
     const expireTime = inAnHour();
@@ -73,7 +73,7 @@ describe("CreateKey", () => {
     expect(key?.expireTime).toEqual(expireTime);
   });
 
-  it("makes a management key, which is shown in the default workspace", async () => {
+  it("creates a management key, listed in the default workspace", async () => {
     const { key, secret } = await admin(createKey, { name: "Ops", kind: KeyKind.MANAGEMENT });
     const permissions = ["presets:read", "presets:write"];
     expect(key).toMatchObject({ kind: KeyKind.MANAGEMENT, permissions, workspaceId: tenant.workspaceId });
@@ -84,7 +84,7 @@ describe("CreateKey", () => {
     await admin(createKey, { name: "Whole", kind: KeyKind.MANAGEMENT, permissions });
   });
 
-  it("names everything that is wrong at once", async () => {
+  it("reports all violations at once", async () => {
     const request = {
       name: "",
       kind: KeyKind.MANAGEMENT,
@@ -102,21 +102,25 @@ describe("CreateKey", () => {
   it.each([
     ["a name of 256 characters", { name: "x".repeat(256) }, "name"],
     ["a line break in the name", { name: "a\nb" }, "name"],
-    ["a kind that is not there", { kind: 9 as KeyKind }, "kind"],
+    ["an unknown kind", { kind: 9 as KeyKind }, "kind"],
     ["inference for a management key", { kind: KeyKind.MANAGEMENT, permissions: ["inference"] }, "permissions"],
-    ["half a management key", { kind: KeyKind.MANAGEMENT, permissions: ["presets:read"] }, "permissions"],
+    [
+      "partial permissions for a management key",
+      { kind: KeyKind.MANAGEMENT, permissions: ["presets:read"] },
+      "permissions",
+    ],
     ["a request id of 256 characters", { requestId: "x".repeat(256) }, "request_id"],
-    ["a time that no database holds", { expireTime: { seconds: 253_402_300_800n, nanos: 0 } }, "expire_time"],
-  ])("refuses %s", async (_name, request, field) => {
+    ["a time beyond the range of the database", { expireTime: { seconds: 253_402_300_800n, nanos: 0 } }, "expire_time"],
+  ])("rejects %s", async (_name, request, field) => {
     const failure = await failureOf(admin(createKey, { name: "CI", ...request }));
     expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", violations: [{ field }] });
   });
 
-  it("takes a name of 255 characters", async () => {
+  it("accepts a name of 255 characters", async () => {
     expect((await makeKey(admin, { name: "x".repeat(255) })).name).toHaveLength(255);
   });
 
-  it("does not tell another organization's workspace or member from none", async () => {
+  it("treats another organization's workspace or member as missing", async () => {
     const other = await organizations.tenants.createOrganization();
     const deleted = await organizations.tenants.createWorkspace(tenant);
     await organizations.tenants.deleteWorkspace(deleted);
@@ -142,7 +146,7 @@ describe("CreateKey", () => {
 });
 
 describe("ListKeys", () => {
-  it("lists keys of a workspace over pages, newest first, then by id", async () => {
+  it("pages through a workspace's keys, newest first, then by id", async () => {
     for (let n = 0; n < 12; n += 1) await makeKey(admin, { name: `Key ${n}` });
     // All in the same millisecond, so that their ids decide.
     await organizations.pool.execute("UPDATE api_keys SET created_at = ? WHERE organization_id = ?", [
@@ -166,7 +170,7 @@ describe("ListKeys", () => {
     expect(keys.at(-1)?.id).toBe(first.id);
   });
 
-  it("shows management keys with those of the default workspace, and disabled keys where they are asked for", async () => {
+  it("lists management keys in the default workspace, and disabled keys on request", async () => {
     await admin(createWorkspace, { name: "Staging", slug: "staging" });
     const staged = await makeKey(admin, { name: "Staged", workspaceId: "staging" });
     const disabled = await makeKey(admin, { name: "Disabled" });
@@ -185,7 +189,7 @@ describe("ListKeys", () => {
     expect(await namesOf({ workspaceId: "staging" })).toEqual([staged.name]);
   });
 
-  it("does not tell another organization's workspace from none", async () => {
+  it("treats another organization's workspace as missing", async () => {
     const other = await organizations.tenants.createOrganization();
     for (const workspaceId of [other.workspaceId, newId(), "none", "ü", "x".repeat(100_000)]) {
       expect(await failureOf(admin(listKeys, { workspaceId }))).toMatchObject({
@@ -198,20 +202,20 @@ describe("ListKeys", () => {
   it.each([
     [{ offset: -1 }, "offset"],
     [{ limit: 101 }, "limit"],
-  ])("refuses %j", async (request, field) => {
+  ])("rejects %j", async (request, field) => {
     expect(await failureOf(admin(listKeys, request))).toMatchObject({ violations: [{ field }] });
   });
 });
 
-describe("a key that is named", () => {
-  it("is found by its id and its hash, in upper and lower case", async () => {
+describe("a key named in a request", () => {
+  it("is found by id and hash in any case", async () => {
     const key = await makeKey(admin);
     for (const name of [key.id, key.id.toUpperCase(), key.hash, key.hash.toUpperCase()]) {
       expect((await admin(getKey, { key: name })).key?.id).toBe(key.id);
     }
   });
 
-  it("is not told from none where it is another organization's, or was deleted", async () => {
+  it("is reported missing if it is another organization's or was deleted", async () => {
     const other = await organizations.administer();
     const { key: foreign } = await other.admin(createKey, { name: "Foreign" });
     const deleted = await makeKey(admin);

@@ -48,7 +48,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("ListMembers over %s"
   const list = (request: { offset?: number; limit?: number }, accessToken = token) =>
     calls[protocol](listMembers, request, accessToken);
 
-  it("shows every field of a member", async () => {
+  it("returns every field of a member", async () => {
     const { members } = await list({ limit: 2 });
     expect(members).toMatchObject([
       {
@@ -64,7 +64,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("ListMembers over %s"
     expect(members[1]?.lastName).toBeUndefined();
   });
 
-  it("lists all members over pages, oldest membership first, then by id", async () => {
+  it("pages through all members, oldest membership first, then by id", async () => {
     const pages = await Promise.all([0, 50, 100].map((offset) => list({ offset, limit: 50 })));
     const members = pages.flatMap((page) => page.members);
     const keys = members.map(({ createTime, id }) => {
@@ -79,7 +79,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("ListMembers over %s"
     ["50 by default", {}, 50],
     ["one", { limit: 1 }, 1],
     ["100", { limit: 100 }, 100],
-    ["what is left at the end", { offset: 100, limit: 100 }, 20],
+    ["the rest at the end", { offset: 100, limit: 100 }, 20],
     ["the last one", { offset: 119, limit: 100 }, 1],
     ["none at the end", { offset: 120, limit: 100 }, 0],
     ["none far past the end", { offset: 2_147_483_647, limit: 100 }, 0],
@@ -100,7 +100,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("ListMembers over %s"
         { field: "limit", description: "must be at most 100" },
       ],
     ],
-  ])("refuses %j and names every field", async (request, violations) => {
+  ])("rejects %j and names every invalid field", async (request, violations) => {
     expect(await failureOf(list(request))).toMatchObject({
       code: "INVALID_ARGUMENT",
       reason: "INVALID_REQUEST",
@@ -108,14 +108,14 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("ListMembers over %s"
     });
   });
 
-  it("is for management keys alone", async () => {
+  it("requires a management key", async () => {
     expect(await failureOf(list({}, await tokenFor(stack.apiKey)))).toMatchObject({
       code: "PERMISSION_DENIED",
       reason: "MANAGEMENT_KEY_REQUIRED",
     });
   });
 
-  it("needs a token", async () => {
+  it("requires a token", async () => {
     expect(await failureOf(calls[protocol](listMembers, {}))).toMatchObject({
       code: "UNAUTHENTICATED",
       reason: "TOKEN_MISSING",
@@ -125,18 +125,18 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("ListMembers over %s"
   it.each([
     ["garbage", () => "garbage"],
     ["a key", () => stack.managementKey],
-  ])("takes %s for no token", async (_name, wrongToken) => {
+  ])("rejects %s in place of a token", async (_name, wrongToken) => {
     expect(await failureOf(list({}, wrongToken()))).toMatchObject({ code: "UNAUTHENTICATED", reason: "TOKEN_INVALID" });
   });
 
-  it("shows no member of another organization", async () => {
+  it("returns no member of another organization", async () => {
     const other = await stack.tenants.createOrganization();
     const page = await list({}, await tokenFor(other.managementKey));
     expect(page.members.map(({ id }) => id)).toEqual([other.userId]);
     expect(page.totalCount).toBe(1);
   });
 
-  it("finds no organization that was deleted, before the exchange or after", async () => {
+  it("returns NOT_FOUND if the organization was deleted before or after the exchange", async () => {
     const gone = await stack.tenants.createOrganization();
     const early = await tokenFor(gone.managementKey);
     await stack.tenants.deleteOrganization(gone);

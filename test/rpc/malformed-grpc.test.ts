@@ -103,35 +103,35 @@ describe.each(methods)("gRPC of %s", (_kind, method) => {
   const rpc = `${method.parent.typeName}/${method.name}`;
 
   it.each<[string, Sent, Partial<Seen>]>([
-    ["a timeout that is none", { headers: { "grpc-timeout": "secret" }, body: [empty] }, timeout],
+    ["an invalid timeout", { headers: { "grpc-timeout": "secret" }, body: [empty] }, timeout],
     ["a timeout without a unit", { headers: { "grpc-timeout": "5" }, body: [empty] }, timeout],
-    ["a timeout of too many digits", { headers: { "grpc-timeout": "123456789S" }, body: [empty] }, timeout],
-    ["a timeout below zero", { headers: { "grpc-timeout": "-1S" }, body: [empty] }, timeout],
-    ["a timeout among other things", { headers: { "grpc-timeout": "secret 5m" }, body: [empty] }, timeout],
+    ["a timeout with too many digits", { headers: { "grpc-timeout": "123456789S" }, body: [empty] }, timeout],
+    ["a negative timeout", { headers: { "grpc-timeout": "-1S" }, body: [empty] }, timeout],
+    ["a timeout after other text", { headers: { "grpc-timeout": "secret 5m" }, body: [empty] }, timeout],
     [
-      "what is not compressed as it says",
+      "data that does not match its compression",
       { headers: { "grpc-encoding": "gzip" }, body: compressed(Buffer.from("secret")) },
       unsupported,
     ],
     ["compression", { headers: { "grpc-encoding": "gzip" }, body: compressed(gzipSync(message)) }, unsupported],
     ["an unknown compression", { headers: { "grpc-encoding": "secret" }, body: compressed(message) }, unsupported],
     [
-      "a message that would grow",
+      "a decompression bomb",
       { headers: { "grpc-encoding": "gzip" }, body: compressed(gzipSync(Buffer.alloc(2 * requestBytesMax))) },
       unsupported,
     ],
-    ["compression that is not named", { body: compressed(gzipSync(message)) }, unreadable],
+    ["compression without a header", { body: compressed(gzipSync(message)) }, unreadable],
     ["no message", {}, { code: "UNIMPLEMENTED" }],
     ["half a message", { body: [grpcFrame(message, { length: 100 })] }, { code: "UNIMPLEMENTED" }],
-    ["half a head", { body: [Buffer.alloc(3)] }, { code: "UNIMPLEMENTED" }],
+    ["half a frame header", { body: [Buffer.alloc(3)] }, { code: "UNIMPLEMENTED" }],
     ["two messages", { body: [empty, empty] }, { code: "UNIMPLEMENTED" }],
     [
-      "too large a message",
+      "a message that is too large",
       { body: [grpcFrame(message, { length: requestBytesMax + 1 })] },
       { code: "RESOURCE_EXHAUSTED" },
     ],
-    ["a message that ends inside", { body: [grpcFrame(Buffer.from("secret"))] }, unreadable],
-  ])("refuses %s, and logs and counts it once", async (_name, sent, expected) => {
+    ["a truncated message", { body: [grpcFrame(Buffer.from("secret"))] }, unreadable],
+  ])("rejects %s, and logs and counts it once", async (_name, sent, expected) => {
     const code = expected.code as string;
     const [linesBefore, countBefore] = [service.lines.length, await service.counted(rpc, code)];
     const seen = await send(method, { ...sent, headers: { ...sent.headers, "x-request-id": "mine" } });
@@ -142,12 +142,12 @@ describe.each(methods)("gRPC of %s", (_kind, method) => {
     expect(added).toMatchObject([{ rpc, code, request_id: "mine" }]);
   });
 
-  it.each(["99999999H", "1H", "99999999S", "60S"])("takes a timeout of %s", async (long) => {
+  it.each(["99999999H", "1H", "99999999S", "60S"])("accepts a timeout of %s", async (long) => {
     const { code } = await send(method, { headers: { "grpc-timeout": long }, body: [empty] });
     expect(code).toBe("OK");
   });
 
-  it("takes a message of which it is said that it is not compressed", async () => {
+  it("accepts grpc-encoding: identity", async () => {
     const { code } = await send(method, { headers: { "grpc-encoding": "identity" }, body: [empty] });
     expect(code).toBe("OK");
   });
@@ -156,19 +156,19 @@ describe.each(methods)("gRPC of %s", (_kind, method) => {
 describe("gRPC", () => {
   const { createVersion } = PresetService.method;
 
-  it("asks a stranger with a bad timeout for a token, and says no more", async () => {
+  it("answers an unauthenticated caller's bad timeout with UNAUTHENTICATED only", async () => {
     const seen = await send(createVersion, { headers: { "grpc-timeout": "x" }, body: [empty], authorization: "" });
     expect(seen).toMatchObject({ code: "UNAUTHENTICATED", reason: "TOKEN_MISSING", fields: [] });
   });
 
-  it("serves others after one that sends without end", async () => {
+  it("keeps serving after a caller that sends without end", async () => {
     const endless = Array(40).fill(mebibyte);
     const large = grpcFrame(message, { length: 2 ** 31 });
     expect(await send(createVersion, { body: [large, ...endless] })).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
     expect(await send(createVersion, { body: [empty] })).toMatchObject({ code: "OK" });
   });
 
-  it("leaves nothing of what was sent in the log or the metrics", async () => {
+  it("keeps request content out of the log and the metrics", async () => {
     expect(service.lines.length).toBeGreaterThan(0);
     expect((service.lines.join("") + (await service.metrics.registry.metrics())).toLowerCase()).not.toContain("secret");
   });

@@ -131,49 +131,49 @@ function expectNoSecret(...texts: readonly string[]): void {
 describe("Connect", () => {
   it.each<[string, Request, number, Partial<Refusal>]>([
     ["text that is not JSON", { headers: json, body: ["secret"] }, 400, { ...invalid, fields: [""] }],
-    ["JSON that is cut short", { headers: json, body: ['{"slug":"secret'] }, 400, { ...invalid, fields: [""] }],
+    ["truncated JSON", { headers: json, body: ['{"slug":"secret'] }, 400, { ...invalid, fields: [""] }],
     ["no body", { headers: json }, 400, { ...invalid, fields: [""] }],
     ["a list", { headers: json, body: ['["secret"]'] }, 400, { ...invalid, fields: [""] }],
-    ["a key twice", { headers: json, body: ['{"secret":1,"secret":2}'] }, 400, { ...invalid, fields: [""] }],
+    ["a duplicate key", { headers: json, body: ['{"secret":1,"secret":2}'] }, 400, { ...invalid, fields: [""] }],
     [
-      "a field of another type",
+      "a field of the wrong type",
       { headers: json, body: ['{"slug":["secret"]}'] },
       400,
       { ...invalid, fields: ["slug"] },
     ],
     [
-      "a field by both of its names",
+      "a field given by both of its names",
       { headers: json, body: ['{"configJson":"secret","config_json":"secret"}'] },
       400,
       { ...invalid, fields: ["config_json"] },
     ],
     [
-      "a word for a number",
+      "a string for a number",
       { rpc: getVersion, headers: json, body: ['{"version":"secret"}'] },
       400,
       { ...invalid, fields: ["version"] },
     ],
     [
-      "a field of another type in a part",
+      "a field of the wrong type in a part",
       { rpc: batchCreateVersions, headers: json, body: ['{"requests":[{"systemPrompt":{"secret":1}}]}'] },
       400,
       { ...invalid, fields: ["system_prompt"] },
     ],
     [
-      "a field that is not known, in a part",
+      "an unknown field in a part",
       { rpc: batchCreateVersions, headers: json, body: ['{"requests":[{"systemPromt":"secret"}]}'] },
       400,
       { ...invalid, fields: ["systemPromt"] },
     ],
-    ["a field that can be none", { headers: json, body: ['{"my secret":1}'] }, 400, { ...invalid, fields: [""] }],
+    ["a field name that cannot exist", { headers: json, body: ['{"my secret":1}'] }, 400, { ...invalid, fields: [""] }],
     [
-      "the name of no status",
+      "an unknown status name",
       { rpc: listPresets, headers: json, body: ['{"statuses":["SECRET"]}'] },
       400,
       { ...invalid, fields: ["statuses"] },
     ],
     [
-      "the name of no status in a query",
+      "an unknown status name in a query",
       {
         rpc: listPresets,
         method: "GET",
@@ -183,24 +183,19 @@ describe("Connect", () => {
       { ...invalid, fields: ["statuses"] },
     ],
     [
-      "the name of no status, of one alone",
+      "an unknown status name as a single value",
       { rpc: updatePreset, headers: json, body: ['{"status":"SECRET"}'] },
       400,
       { ...invalid, fields: ["status"] },
     ],
     [
-      "a field mask that is none",
+      "an invalid field mask",
       { rpc: updatePreset, headers: json, body: ['{"updateMask":"the_secret"}'] },
       400,
       { ...invalid, fields: [""] },
     ],
-    ["bytes that are no message", { headers: proto, body: ["secret"] }, 400, { ...invalid, fields: [""] }],
-    [
-      "text that is not UTF-8",
-      { headers: proto, body: [Uint8Array.of(10, 1, 255)] },
-      400,
-      { ...invalid, fields: [""] },
-    ],
+    ["bytes that are not a message", { headers: proto, body: ["secret"] }, 400, { ...invalid, fields: [""] }],
+    ["invalid UTF-8", { headers: proto, body: [Uint8Array.of(10, 1, 255)] }, 400, { ...invalid, fields: [""] }],
     [
       "another content type",
       { headers: { "content-type": "text/secret" }, body: ["secret"] },
@@ -209,25 +204,25 @@ describe("Connect", () => {
     ],
     ["no content type", { body: ["secret"] }, 415, { ...invalid, fields: ["content-type"] }],
     [
-      "a timeout that is none",
+      "an invalid timeout",
       { headers: { ...json, "connect-timeout-ms": "secret" }, body: ["{}"] },
       400,
       { ...invalid, fields: ["connect-timeout-ms"] },
     ],
     ["compression", { headers: { ...json, "content-encoding": "secret" }, body: ["{}"] }, 501, unsupported],
     [
-      "compression on the way",
+      "a content encoding",
       { headers: { ...json, "transfer-encoding": "gzip, chunked" }, body: ["{}"] },
       501,
       unsupported,
     ],
     [
-      "too large a body",
+      "a body that is too large",
       { headers: { ...json, "content-length": `${tooLarge.length * mebibyte.length}` }, body: tooLarge },
       429,
       exhausted,
     ],
-    ["too large a body of unknown length", { headers: json, body: tooLarge }, 429, exhausted],
+    ["a body of unknown length that is too large", { headers: json, body: tooLarge }, 429, exhausted],
     [
       "a query that is not JSON",
       { rpc: getPreset, method: "GET", query: "?encoding=json&message=secret" },
@@ -246,7 +241,7 @@ describe("Connect", () => {
       415,
       { ...invalid, fields: ["encoding"] },
     ],
-  ])("refuses %s", async (_name, request, status, expected) => {
+  ])("rejects %s", async (_name, request, status, expected) => {
     const answer = await send(request);
     expect(answer.status).toBe(status);
     expect(refusalIn(answer)).toMatchObject(expected);
@@ -268,20 +263,20 @@ describe("Connect", () => {
     expect(largeRead.message).toBe("The body must be at most 196608 bytes");
   });
 
-  it("says which field it does not know", async () => {
+  it("names an unknown field", async () => {
     const unknown = refusalIn(await send({ headers: json, body: ['{"slug":"a","sluck":"b"}'] }));
     expect(unknown).toMatchObject({ ...invalid, fields: ["sluck"], message: "sluck is not a field of the request" });
   });
 
-  it("takes fields that it does not know in protobuf, because a newer caller may send them", async () => {
+  it("ignores unknown fields in protobuf, which a newer caller may send", async () => {
     const field1000 = Uint8Array.of(0xc2, 0x3e, 1, 0x61);
     expect((await send({ headers: proto, body: [field1000] })).status).toBe(200);
   });
 
   it.each<[string, Request]>([
-    ["a body that cannot be read", { headers: json, body: ["secret"] }],
+    ["an unreadable body", { headers: json, body: ["secret"] }],
     ["another content type", { headers: { "content-type": "text/plain" }, body: ["secret"] }],
-  ])("asks a stranger with %s for a token, and says no more", async (_name, request) => {
+  ])("answers an unauthenticated caller with %s with UNAUTHENTICATED only", async (_name, request) => {
     const answer = await send({ ...request, authorization: "" });
     expect(answer.status).toBe(401);
     expect(refusalIn(answer)).toMatchObject({ kind: "unauthenticated", reason: "TOKEN_MISSING", fields: [] });
@@ -289,8 +284,8 @@ describe("Connect", () => {
 
   it.each([
     ["an unknown procedure", "POST", "/setpoint.preset.v1.PresetService/Secret", 404],
-    ["another HTTP method", "PUT", "/setpoint.preset.v1.PresetService/CreateVersion", 405],
-  ])("has nothing to say to %s", async (_name, method, path, status) => {
+    ["a wrong HTTP method", "PUT", "/setpoint.preset.v1.PresetService/CreateVersion", 405],
+  ])("answers %s with an empty error", async (_name, method, path, status) => {
     const response = await fetch(`http://127.0.0.1:${ports.http}${path}`, { method, headers: json, body: "secret" });
     expect([response.status, await response.text()]).toEqual([status, ""]);
   });
@@ -315,24 +310,28 @@ describe.each(enveloped)("%s", (type, rpc) => {
   const encoding = isConnect ? "connect-content-encoding" : "grpc-encoding";
 
   it.each<[string, Omit<Request, "rpc">, Partial<Refusal>]>([
-    ["what is no message", { headers, body: [envelope("secret")] }, { ...invalid, fields: [""] }],
+    ["bytes that are not a message", { headers, body: [envelope("secret")] }, { ...invalid, fields: [""] }],
     ["half a message", { headers, body: [envelope("secret", { length: 60 })] }, { ...invalid, fields: [""] }],
-    ["too large a message", { headers, body: [envelope("secret", { length: requestBytesMax + 1 })] }, exhausted],
+    [
+      "a message that is too large",
+      { headers, body: [envelope("secret", { length: requestBytesMax + 1 })] },
+      exhausted,
+    ],
     ["no message", { headers }, unsupported],
     ["two messages", { headers, body: [envelope(emptyOf(type)), envelope(emptyOf(type))] }, unsupported],
     ["a compressed message", { headers, body: [envelope("secret", { flags: 1 })] }, { ...invalid, fields: [""] }],
     ["compression", { headers: { ...headers, [encoding]: "secret" }, body: [envelope("")] }, unsupported],
     [
-      "compression on the way",
+      "a content encoding",
       { headers: { ...headers, "transfer-encoding": "gzip, chunked" }, body: [envelope("")] },
       unsupported,
     ],
     [
-      "a timeout that is none",
+      "an invalid timeout",
       { headers: { ...headers, [timeout]: "secret" }, body: [envelope("")] },
       { ...invalid, fields: [timeout] },
     ],
-  ])("refuses %s", async (_name, request, expected) => {
+  ])("rejects %s", async (_name, request, expected) => {
     const answer = await send({ rpc, ...request });
     expect(answer.status).toBe(200);
     expect(refusalIn(answer)).toMatchObject(expected);
@@ -383,17 +382,17 @@ describe("gRPC", () => {
   it.each<[string, () => Promise<StatusObject>, string]>([
     ["a call", () => callUnary(`Bearer ${token}`), "setpoint.preset.v1.CreateVersionRequest"],
     ["a stream", () => callStream(), "grpc.health.v1.HealthCheckRequest"],
-  ])("refuses bytes that are no message for %s", async (_name, call, input) => {
+  ])("rejects bytes that are not a message for %s", async (_name, call, input) => {
     const failure = await call();
     expect(refusalOf(failure)).toMatchObject({ ...invalid, fields: [""], message: failure.details });
     expect(failure.details).toBe(`The body must be one ${input}, in the encoding that the request names`);
   });
 
-  it("asks a stranger for a token, and says no more", async () => {
+  it("answers an unauthenticated caller with UNAUTHENTICATED only", async () => {
     expect(refusalOf(await callUnary(""))).toMatchObject({ kind: "unauthenticated", reason: "TOKEN_MISSING" });
   });
 
-  it("is logged as the other calls are", async () => {
+  it("logs malformed calls like any other", async () => {
     const before = lines.length;
     await callUnary(`Bearer ${token}`);
     expect(lines.slice(before).map((line) => JSON.parse(line))).toMatchObject([
@@ -402,10 +401,10 @@ describe("gRPC", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("a rejected request", () => {
   it.each<[string, Request, string]>([
-    ["a body that cannot be read", { headers: json, body: ["secret"] }, "INVALID_ARGUMENT"],
-    ["too large a body", { headers: json, body: tooLarge }, "RESOURCE_EXHAUSTED"],
+    ["an unreadable body", { headers: json, body: ["secret"] }, "INVALID_ARGUMENT"],
+    ["a body that is too large", { headers: json, body: tooLarge }, "RESOURCE_EXHAUSTED"],
     ["another content type", { headers: { "content-type": "text/secret" }, body: ["secret"] }, "INVALID_ARGUMENT"],
   ])("is logged and counted once: %s", async (_name, request, code) => {
     const rpc = "setpoint.preset.v1.PresetService/CreateVersion";
@@ -417,7 +416,7 @@ describe("what is refused", () => {
     expect(await counted()).toBe(countBefore + 1);
   });
 
-  it("leaves nothing of itself in the log or the metrics", async () => {
+  it("leaves no content in the log or the metrics", async () => {
     await send({ headers: json, body: ["secret"] });
     expect(lines.length).toBeGreaterThan(0);
     expectNoSecret(lines.join(""), await metrics.registry.metrics());
@@ -448,15 +447,15 @@ describe("a connection", () => {
     `content-type: application/json\r\nauthorization: Bearer ${token}\r\n`;
   const good = () => `${head()}content-length: 2\r\n\r\n{}`;
 
-  it("serves the next request after too large a body", async () => {
+  it("serves the next request after a body that is too large", async () => {
     const chunks = tooLarge.flatMap((part) => [`${part.length.toString(16)}\r\n`, part, "\r\n"]);
     const large = [`${head()}transfer-encoding: chunked\r\n\r\n`, ...chunks, ...chunks, "0\r\n\r\n"];
     expect(await exchange([...large, good()], 2)).toEqual(["HTTP/1.1 429", "HTTP/1.1 200"]);
   });
 
   it.each([
-    ["no host", (text: string) => text.replace("HTTP/1.1", "HTTP/1.0").replace("host: a\r\n", "")],
-    ["a host that is none", (text: string) => text.replace("host: a", "host: [")],
+    ["no Host", (text: string) => text.replace("HTTP/1.1", "HTTP/1.0").replace("host: a\r\n", "")],
+    ["an invalid Host", (text: string) => text.replace("host: a", "host: [")],
   ])("serves a request with %s", async (_name, change) => {
     expect(await exchange([change(good())], 1)).toEqual(["HTTP/1.1 200"]);
   });

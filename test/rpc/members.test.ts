@@ -57,7 +57,7 @@ const setRole = (userId: string, role: MemberRole) =>
   admin(updateMember, { userId, updateMask: { paths: ["role"] }, role });
 
 describe("AddMember", () => {
-  it("makes someone a member, as a plain one unless told", async () => {
+  it("adds a member with the role member by default", async () => {
     const email = `${newId()}@Example.com`;
     const { member } = await admin(addMember, { email, firstName: "Zoë" });
     expect(member).toMatchObject({ email, firstName: "Zoë", role: MemberRole.MEMBER });
@@ -67,7 +67,7 @@ describe("AddMember", () => {
     expect((await add(MemberRole.ADMIN)).role).toBe(MemberRole.ADMIN);
   });
 
-  it("refuses who is a member already, however the address is written", async () => {
+  it("rejects an existing member, whatever the casing of the address", async () => {
     const email = `${newId()}@example.com`;
     await add(MemberRole.MEMBER, email);
     expect(await failureOf(add(MemberRole.ADMIN, email.toUpperCase()))).toMatchObject({
@@ -77,7 +77,7 @@ describe("AddMember", () => {
     expect((await admin(listMembers)).totalCount).toBe(2);
   });
 
-  it("adds one where many add the same at once", async () => {
+  it("adds one member for simultaneous calls", async () => {
     const email = `${newId()}@example.com`;
     const results = await Promise.allSettled(Array.from({ length: 6 }, () => add(MemberRole.MEMBER, email)));
     const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
@@ -85,7 +85,7 @@ describe("AddMember", () => {
     expect((await admin(listMembers)).totalCount).toBe(2);
   });
 
-  it("names everything that is wrong at once", async () => {
+  it("reports all violations at once", async () => {
     const request = { email: "ada", firstName: "", lastName: "x".repeat(256) };
     expect(await failureOf(admin(addMember, request))).toMatchObject({
       code: "INVALID_ARGUMENT",
@@ -94,7 +94,7 @@ describe("AddMember", () => {
     expect(await failureOf(add(9 as MemberRole))).toMatchObject({ violations: [{ field: "role" }] });
   });
 
-  it("refuses an address that is too long in lower case, or with its accents put together", async () => {
+  it("rejects an address that is too long once lowercased or normalized", async () => {
     for (const letter of ["İ", "\ufb2c"]) {
       expect(await failureOf(add(MemberRole.MEMBER, `${letter.repeat(160)}@example.com`))).toMatchObject({
         code: "INVALID_ARGUMENT",
@@ -103,7 +103,7 @@ describe("AddMember", () => {
     }
   });
 
-  it("tells nothing of what another organization knows of the user", async () => {
+  it("reveals nothing that another organization stores about the user", async () => {
     const email = `${newId()}@example.com`;
     const other = await organizations.administer();
     await other.admin(addMember, { email, firstName: "Ada", lastName: "Lovelace", role: MemberRole.ADMIN });
@@ -111,7 +111,7 @@ describe("AddMember", () => {
     expect([member?.firstName, member?.lastName, member?.role]).toEqual([undefined, undefined, MemberRole.MEMBER]);
   });
 
-  it("shows the address as it was given, so that nobody learns from it who knows the user, too", async () => {
+  it("returns the address as given, so that it does not reveal other memberships", async () => {
     const email = `Ada.${newId()}@example.com`;
     const other = await organizations.administer();
     await other.admin(addMember, { email });
@@ -123,7 +123,7 @@ describe("AddMember", () => {
 });
 
 describe("UpdateMember", () => {
-  it("changes what the mask names, in this organization alone", async () => {
+  it("changes only the fields in the mask, in this organization only", async () => {
     const email = `${newId()}@example.com`;
     const other = await organizations.administer();
     const { member: elsewhere } = await other.admin(addMember, { email, firstName: "Ada", lastName: "L" });
@@ -141,11 +141,11 @@ describe("UpdateMember", () => {
 
   it.each([
     ["no mask", {}, "update_mask"],
-    ["a field that is not there", { updateMask: { paths: ["email"] } }, "update_mask.paths[0]"],
+    ["an unknown field", { updateMask: { paths: ["email"] } }, "update_mask.paths[0]"],
     ["no role", { updateMask: { paths: ["role"] } }, "role"],
     ["an empty name", { updateMask: { paths: ["first_name"] }, firstName: "" }, "first_name"],
     ["a name with a line break", { updateMask: { paths: ["last_name"] }, lastName: "a\nb" }, "last_name"],
-  ])("refuses %s", async (_name, request, field) => {
+  ])("rejects %s", async (_name, request, field) => {
     expect(await failureOf(admin(updateMember, { userId: tenant.userId, ...request }))).toMatchObject({
       code: "INVALID_ARGUMENT",
       violations: [{ field }],
@@ -154,7 +154,7 @@ describe("UpdateMember", () => {
 });
 
 describe("the last admin", () => {
-  it("stays one until there is another", async () => {
+  it("cannot be demoted or removed until there is another", async () => {
     const member = await add();
     expect(await failureOf(setRole(tenant.userId, MemberRole.MEMBER))).toMatchObject(lastAdmin);
     expect(await failureOf(admin(removeMember, { userId: tenant.userId, disableKeys: true }))).toMatchObject(lastAdmin);
@@ -163,7 +163,7 @@ describe("the last admin", () => {
     expect(await failureOf(admin(removeMember, { userId: member.id }))).toMatchObject(lastAdmin);
   });
 
-  it.each(["demoted", "removed"])("is one of two who are %s at once", async (way) => {
+  it.each(["demoted", "removed"])("remains if two admins are %s at once", async (way) => {
     const member = await add(MemberRole.ADMIN);
     const second = await add(MemberRole.ADMIN);
     await setRole(tenant.userId, MemberRole.MEMBER);
@@ -178,7 +178,7 @@ describe("the last admin", () => {
 });
 
 describe("RemoveMember", () => {
-  it("ends a membership, and those of the workspaces with it", async () => {
+  it("ends the membership and all workspace memberships", async () => {
     const { id: userId } = await add();
     await admin(createWorkspace, { name: "Team", slug: "team" });
     await admin(addWorkspaceMembers, { workspace: "team", userIds: [userId] });
@@ -188,7 +188,7 @@ describe("RemoveMember", () => {
     expect(await failureOf(admin(removeMember, { userId }))).toMatchObject({ reason: "MEMBER_NOT_FOUND" });
   });
 
-  it("is refused while keys of the member work, unless they are disabled with it", async () => {
+  it("fails while the member has working keys, unless these are disabled too", async () => {
     const { id: userId } = await add();
     const { key, secret } = await admin(createKey, { name: "Theirs", creatorUserId: userId });
     const management = { name: "Ops", creatorUserId: userId, kind: KeyKind.MANAGEMENT };
@@ -206,7 +206,7 @@ describe("RemoveMember", () => {
     await organizations.exchange(tenant.managementKey);
   });
 
-  it("disables any number of keys, and logs each", async () => {
+  it("disables thousands of keys and logs each", async () => {
     const { id: userId } = await add();
     const { key } = await admin(createKey, { name: "Theirs", creatorUserId: userId });
     const keyCount = 6_000;
@@ -221,7 +221,7 @@ describe("RemoveMember", () => {
     expect(totalCount).toBe(keyCount);
   });
 
-  it("does not disable the last management key, and then does nothing", async () => {
+  it("fails without any change if it would disable the last management key", async () => {
     const { id: userId } = await add(MemberRole.ADMIN);
     await admin(createKey, { name: "Theirs", creatorUserId: userId });
     expect(await failureOf(admin(removeMember, { userId: tenant.userId, disableKeys: true }))).toMatchObject({
@@ -231,7 +231,7 @@ describe("RemoveMember", () => {
     expect((await admin(listMembers)).totalCount).toBe(2);
   });
 
-  it("leaves no working key behind that is made at the same time", async () => {
+  it("leaves no working key that is created at the same time", async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id: userId } = await add();
       const [made, removed] = await Promise.allSettled([
@@ -242,7 +242,7 @@ describe("RemoveMember", () => {
     }
   });
 
-  it("agrees with the count while one member comes and goes many times at once", async () => {
+  it("keeps the member count right under simultaneous additions and removals", async () => {
     const email = `${newId()}@example.com`;
     const { id: userId } = await add(MemberRole.MEMBER, email);
     const results = await Promise.allSettled(
@@ -257,7 +257,7 @@ describe("RemoveMember", () => {
     expect(totalCount).toBe(members.length);
   });
 
-  it("does not tell another organization's member from nobody", async () => {
+  it("treats another organization's member as missing", async () => {
     const other = await organizations.tenants.createOrganization();
     for (const userId of [other.userId, "user_000000000000000000000000000", "", "ü", "\0", "x".repeat(100_000)]) {
       const failures = await Promise.all([

@@ -63,7 +63,7 @@ const fieldsOf = (change: OrganizationChange | undefined) =>
   change?.fields.map(({ field, fromJson, toJson }) => [field, JSON.parse(fromJson), JSON.parse(toJson)]);
 
 describe("the change log of an organization", () => {
-  it("shows every change, newest first, with who made it and what differs", async () => {
+  it("lists every change, newest first, with who made it and what changed", async () => {
     const { changes, totalCount } = await admin(listChanges, { limit: 100 });
     expect(totalCount).toBe(changes.length);
     expect(changes.map(({ action }) => action)).toEqual([
@@ -132,7 +132,7 @@ describe("the change log of an organization", () => {
     expect(fieldsOf(changes[12])).toEqual([["description", null, "For trying things"]]);
   });
 
-  it("holds no secret", async () => {
+  it("contains no secret", async () => {
     const [rows] = await organizations.pool.query<RowDataPacket[]>("SELECT * FROM organization_changes");
     const text = JSON.stringify(rows);
     for (const secret of [key.secret, key.rotated, tenant.apiKey]) {
@@ -149,7 +149,7 @@ describe("the change log of an organization", () => {
     ["all three", () => ({ action: Action.KEY_CREATED, userId: tenant.userId, targetId: key.id }), 1],
     ["a user who did nothing", () => ({ userId }), 0],
     ["nothing", () => ({}), 17],
-  ])("is filtered by %s, and paged", async (_name, filterOf, total) => {
+  ])("can be filtered by %s, and paged", async (_name, filterOf, total) => {
     const all = await admin(listChanges, { ...filterOf(), limit: 100 });
     expect(all.changes).toHaveLength(total);
     const pages = [];
@@ -168,11 +168,11 @@ describe("the change log of an organization", () => {
     [{ action: 99 as Action }, "action"],
     [{ userId: "ü" }, "user_id"],
     [{ targetId: "x".repeat(65) }, "target_id"],
-  ])("refuses %j", async (request, field) => {
+  ])("rejects %j", async (request, field) => {
     expect(await failureOf(admin(listChanges, request))).toMatchObject({ violations: [{ field }] });
   });
 
-  it("shows what commands did, in the name of the oldest admin", async () => {
+  it("lists changes made by commands, attributed to the oldest admin", async () => {
     const other = await organizations.administer();
     const [rows] = await organizations.pool.query<RowDataPacket[]>("SELECT name FROM organizations WHERE id = ?", [
       idToBytes(other.tenant.organizationId),
@@ -201,7 +201,7 @@ describe("the change log of an organization", () => {
     }
   });
 
-  it("has an entry for each of many changes at once, without gaps", async () => {
+  it("has one entry for each of many simultaneous changes, without gaps", async () => {
     const crowd = await organizations.administer();
     await Promise.all(Array.from({ length: 20 }, (_, n) => crowd.admin(createKey, { name: `Key ${n}` })));
     const { changes, totalCount } = await crowd.admin(listChanges, { limit: 100 });

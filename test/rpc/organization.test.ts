@@ -47,18 +47,18 @@ describe.each(["gRPC", "Connect"] as const)("grpc.health.v1 over %s", (protocol)
   const check = (name: string) => service.calls[protocol](HealthService.method.check, { service: name });
 
   it.each(["", "setpoint.organization.v1.AccessService", "setpoint.organization.v1.OrganizationService"])(
-    'says that "%s" is serving, without a token',
+    'reports "%s" as serving, without a token',
     async (name) => {
       expect(await check(name)).toMatchObject({ status: Serving.SERVING });
     },
   );
 
-  it("knows no other service", async () => {
+  it("returns NOT_FOUND for any other service", async () => {
     expect(await failureOf(check("x"))).toMatchObject({ code: "NOT_FOUND" });
   });
 });
 
-describe("the pages for operators", () => {
+describe("the HTTP port", () => {
   it.each([
     ["/healthz", 200, /"ok"/],
     ["/readyz", 200, /"ready"/],
@@ -77,7 +77,7 @@ describe("the pages for operators", () => {
     expect(metrics).toContain(`operation="${operation}",outcome="UNAUTHENTICATED"`);
   });
 
-  it("publishes the public keys and nothing private", async () => {
+  it("publishes the public signing keys and nothing private", async () => {
     const response = await fetch(service.jwksUrl);
     expect(response.headers.get("content-type")).toBe("application/json");
     const { keys } = (await response.json()) as { keys: object[] };
@@ -86,8 +86,8 @@ describe("the pages for operators", () => {
   });
 });
 
-describe("a database out of reach", () => {
-  it("makes calls fail with UNAVAILABLE, so that callers try again", async () => {
+describe("an unreachable database", () => {
+  it("makes calls fail with UNAVAILABLE, so that callers retry", async () => {
     const stranded = await startService("mysql://root@127.0.0.1:1/setpoint_organization", oldPem);
     try {
       const failure = await failureOf(stranded.calls.gRPC(exchangeKey, { key: keyFromBytes(Buffer.alloc(32)) }));
@@ -99,8 +99,8 @@ describe("a database out of reach", () => {
   });
 });
 
-describe("a database that takes too long for an answer", () => {
-  it.skipIf(isSharded)("is to end a read that nobody waits for any more", async () => {
+describe("a slow database", () => {
+  it.skipIf(isSharded)("aborts a read that nobody waits for any more", async () => {
     const slow = await createOrganizationDatabase();
     const pool = openPool(slow.url, 1);
     const waiting = await startService(slow.url, oldPem);
@@ -132,7 +132,7 @@ describe("a database that takes too long for an answer", () => {
 });
 
 describe("a database without the schema", () => {
-  it("keeps the service from becoming ready until it is migrated, and watchers are told", async () => {
+  it("keeps the service not ready until it is migrated, and watchers are notified", async () => {
     const empty = await createTestDatabase();
     const waiting = await startService(empty.url, oldPem);
     const client = new Client(`127.0.0.1:${waiting.grpcPort}`, credentials.createInsecure());
@@ -155,8 +155,8 @@ describe("a database without the schema", () => {
   });
 });
 
-describe("a rotation of the signing key", () => {
-  it("loses no token: the services learn the new key, and the old one stays good until it is taken out", async () => {
+describe("a signing key rotation", () => {
+  it("invalidates no token until the old key is removed", async () => {
     const pool = openPool(database.url, 1);
     const { managementKey: key } = await new Tenants(pool).createOrganization();
     await pool.end();

@@ -45,7 +45,7 @@ function seenOf({ outcome }: PresetOutcome) {
 }
 
 describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
-  it("creates each version of a batch as if it were alone, in order", async () => {
+  it("creates each version of a batch as if it were sent alone, in order", async () => {
     const slug = freshName(`batch-${protocol}`);
     const requests = [
       { slug, configJson: '{"seed":1}' },
@@ -68,14 +68,14 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     expect(error?.violations.map(({ path }) => path)).toEqual(["slug", "config_json"]);
   });
 
-  it("returns each preset of a batch, or why not, in order", async () => {
+  it("returns each preset of a batch, or its error, in order", async () => {
     const slug = `read-${protocol}`;
     await calls[protocol](batchCreateVersions, { requests: [{ slug, configJson: "{}" }] }, token);
     const { outcomes } = await calls[protocol](batchGetPresets, { slugs: [slug, "none", slug, "-bad"] }, token);
     expect(outcomes.map(seenOf)).toMatchObject([{ slug }, "PRESET_NOT_FOUND", { slug }, "INVALID_REQUEST"]);
   });
 
-  it("does each part in the name of its own token, and refuses only the part whose token will not do", async () => {
+  it("uses each part's own token, and rejects only parts with a bad one", async () => {
     const slug = freshName(`mine-${protocol}`);
     const tokens = [token, otherToken, "bad", readerToken, inferenceToken, "", token];
     const creations = tokens.map((accessToken, index) => ({
@@ -107,7 +107,7 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     ]);
   });
 
-  it("leaves out the content of a version that is known, however large it is", async () => {
+  it("omits the content of a version that the caller knows, however large", async () => {
     const slug = freshName(`known-${protocol}`);
     const content = { configJson: `{"model":"${"a".repeat(1_000_000)}"}`, systemPrompt: "b".repeat(1_000_000) };
     const created = await calls[protocol](batchCreateVersions, { requests: [{ slug, ...content }] }, token);
@@ -120,12 +120,12 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     );
   });
 
-  it("refuses a part without a creation as one without content", async () => {
+  it("rejects a part without a creation as INVALID_REQUEST", async () => {
     const { outcomes } = await calls[protocol](batchCreateVersions, { creations: [{ accessToken: token }] }, token);
     expect(outcomes.map(seenOf)).toEqual(["INVALID_REQUEST"]);
   });
 
-  it("gives each part a deadline of its own, but none longer than the call's", async () => {
+  it("gives each part its own deadline, limited by the call's", async () => {
     const timeouts = [0, 1, 60_000, -1];
     const creations = timeouts.map((timeoutMs, index) => ({
       accessToken: token,
@@ -139,7 +139,7 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     expect(read.outcomes.map(seenOf)).toMatchObject([{}, "PRESET_NOT_FOUND", {}, "PRESET_NOT_FOUND"]);
   });
 
-  it("answers in time for those that are done, where others wait for longer than the call may", async () => {
+  it("answers completed parts in time if others outlast the call", async () => {
     const held = { slug: freshName(`held-${protocol}`), configJson: "{}" };
     const free = { slug: freshName(`free-${protocol}`), configJson: "{}" };
     await calls[protocol](batchCreateVersions, { requests: [held] }, token);
@@ -163,7 +163,7 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     expect(outcomes.map(seenOf)).toMatchObject([{ designatedVersion: { version: 2 } }]);
   });
 
-  it("answers with no more than 8 MiB at once, and leaves out the parts that do not fit", async () => {
+  it("returns at most 8 MiB, and leaves out the parts that do not fit", async () => {
     const large = `large-${protocol}`;
     const small = `small-${protocol}`;
     const requests = [
@@ -178,7 +178,7 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     expect(seen).toEqual([...Array(38).fill(large), ...Array(22).fill("resource_exhausted"), small]);
   });
 
-  it("leaves out what is so large that the others would wait for it, unless there are no others", async () => {
+  it("leaves out a part that would hold up the others, unless it is alone", async () => {
     const [edge, larger, small] = [`edge-${protocol}`, `larger-${protocol}`, `beside-${protocol}`];
     const contentOf = (bytes: number) => ({ configJson: "{}", systemPrompt: "b".repeat(bytes - 2) });
     const requests = [
@@ -193,7 +193,7 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     expect(await read(larger)).toMatchObject([{ slug: larger }]);
   });
 
-  it("answers every creation that it stored, however large, and leaves out large replays", async () => {
+  it("answers every stored creation however large, and leaves out large replays", async () => {
     const slug = `replayed-${protocol}`;
     const systemPrompt = "b".repeat(1024 * 1024);
     const requestDigest = new Uint8Array(32);
@@ -208,7 +208,7 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     expect(seenOf(replayed.outcomes[8] as PresetOutcome)).toBe("ANSWER_TOO_LARGE");
   });
 
-  it("refuses both lists at once", async () => {
+  it("rejects both kinds of lists in one call", async () => {
     const request = { slug: "a", configJson: "{}" };
     const creations = [{ accessToken: token, request }];
     const reads = [{ accessToken: token, slug: "a" }];
@@ -222,7 +222,7 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     ]);
   });
 
-  it.each([0, 101])("refuses a batch of %i", async (count) => {
+  it.each([0, 101])("rejects a batch of %i", async (count) => {
     const slugs = Array(count).fill("a");
     const requests = slugs.map((slug) => ({ slug, configJson: "{}" }));
     const failures = [

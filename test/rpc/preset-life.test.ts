@@ -74,7 +74,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
   };
 
   describe("GetPreset", () => {
-    it("returns the preset with its designated version, and every field", async () => {
+    it("returns the preset with its designated version and all fields", async () => {
       const slug = freshName(`${prefix}-get`);
       await create(slug);
       const created = await create(slug, '{"temperature":1.0}', "Be brief.");
@@ -97,7 +97,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect(preset?.etag.length).toBeLessThanOrEqual(32);
     });
 
-    it("leaves out the content of the version that the caller knows, and of no other", async () => {
+    it("omits the content of the version that the caller knows, and of no other", async () => {
       const slug = freshName(`${prefix}-known`);
       const first = await create(slug, '{"seed":1}', "Be brief.");
       const known = { slug, knownVersionId: first.designatedVersionId };
@@ -115,7 +115,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect((await call(getPreset, known)).preset).toEqual(second);
     });
 
-    it("knows no preset that is not there", async () => {
+    it("returns NOT_FOUND for a missing preset", async () => {
       expect(await failureOf(call(getPreset, { slug: "none" }))).toEqual({
         code: "NOT_FOUND",
         message: "There is no preset none in this workspace. Check the slug, or create it first.",
@@ -127,7 +127,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
   });
 
   describe("ListPresets", () => {
-    it("shows presets without their version, with the total", async () => {
+    it("returns presets without their version, with the total", async () => {
       const slug = freshName(`${prefix}-listed`);
       const created = await create(slug);
       const { presets, totalCount } = await call(listPresets, { limit: 1 });
@@ -135,7 +135,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect(totalCount).toBeGreaterThanOrEqual(1);
     });
 
-    it("says what each preset serves, where it is asked for that", async () => {
+    it("returns what each preset serves, if requested", async () => {
       const slug = freshName(`${prefix}-serving`);
       await create(slug, '{"temperature":1,"model":"first"}');
       await create(slug, '{"model":"second"}');
@@ -173,7 +173,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       [{ limit: 101 }, ["limit"]],
       [{ statuses: [PresetStatus.ACTIVE, PresetStatus.UNSPECIFIED] }, ["statuses[1]"]],
       [{ statuses: [99 as PresetStatus], query: "x".repeat(256) }, ["statuses[0]", "query"]],
-    ])("refuses %j and names every field", async (request, fields) => {
+    ])("rejects %j and names every invalid field", async (request, fields) => {
       const failure = await failureOf(call(listPresets, request));
       expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST" });
       expect(failure.violations.map(({ field }) => field)).toEqual(fields);
@@ -181,7 +181,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
   });
 
   describe("UpdatePreset", () => {
-    it("changes what the mask names, and nothing else", async () => {
+    it("changes only the fields in the mask", async () => {
       const slug = freshName(`${prefix}-masked`);
       const before = await create(slug);
       const fields = { name: "Name", description: "Not this", status: PresetStatus.ARCHIVED, designatedVersion: 7 };
@@ -192,7 +192,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect((await call(getPreset, { slug })).preset).toEqual(after);
     });
 
-    it("changes all that the mask names at once", async () => {
+    it("changes all fields in the mask at once", async () => {
       const slug = freshName(`${prefix}-all`);
       await create(slug, '{"seed":1}');
       await create(slug, '{"seed":2}');
@@ -214,26 +214,26 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       ]);
     });
 
-    it("removes a description that the mask names and the request does not give", async () => {
+    it("removes the description if the mask names it and the request does not set it", async () => {
       const slug = freshName(`${prefix}-described`);
       await create(slug);
       expect((await update(slug, { description: "" })).description).toBe("");
       expect((await update(slug, {}, ["description"])).description).toBeUndefined();
     });
 
-    it("takes a field that is named twice for one", async () => {
+    it("accepts a field named twice in the mask", async () => {
       const slug = freshName(`${prefix}-twice`);
       await create(slug);
       expect((await update(slug, { name: "Once" }, ["name", "name"])).name).toBe("Once");
     });
 
-    it("answers with the same etag where nothing changes", async () => {
+    it("keeps the etag if nothing changes", async () => {
       const slug = freshName(`${prefix}-same`);
       const before = await create(slug);
       expect(await update(slug, { name: slug, designatedVersion: 1, status: PresetStatus.ACTIVE })).toEqual(before);
     });
 
-    it("takes a change only with a current etag, where there are any", async () => {
+    it("requires a current etag if any are given", async () => {
       const slug = freshName(`${prefix}-etag`);
       const first = await create(slug);
       const second = await update(slug, { name: "Second", etags: ["other", first.etag] });
@@ -244,7 +244,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect((await call(getPreset, { slug })).preset).toEqual(second);
     });
 
-    it("makes a change once for one request id, also with an etag that is stale by then", async () => {
+    it("applies a change once per request id, even with an etag that is stale by then", async () => {
       const slug = freshName(`${prefix}-replay`);
       const first = await create(slug);
       const change = { name: "Once", etags: [first.etag], requestId: newId() };
@@ -253,7 +253,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect((await call(listChanges, { slug })).totalCount).toBe(2);
     });
 
-    it("refuses a request id that was used for another change", async () => {
+    it("rejects a request id used for another change", async () => {
       const slug = freshName(`${prefix}-reused`);
       await create(slug);
       const requestId = newId();
@@ -265,7 +265,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect((await call(getPreset, { slug })).preset).toEqual(first);
     });
 
-    it("refuses a creation by the request id of a change", async () => {
+    it("rejects a creation with the request id of a change", async () => {
       const slug = freshName(`${prefix}-reused-by-creation`);
       await create(slug);
       const requestId = `${slug} 1`;
@@ -280,28 +280,28 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       ["an unknown path", { name: "x" }, ["name", "slug"], ["update_mask.paths[1]"]],
       ["a path in camel case", { designatedVersion: 1 }, ["designated_Version"], ["update_mask.paths[0]"]],
       ["a wildcard", { name: "x" }, ["*"], ["update_mask.paths[0]"]],
-      ["a name that is not given", {}, ["name"], ["name"]],
-      ["a status that is not given", {}, ["status"], ["status"]],
-      ["a status that is not known", { status: 99 as PresetStatus }, ["status"], ["status"]],
-      ["a version that is not given", {}, ["designatedVersion"], ["designated_version"]],
+      ["a name that is not set", {}, ["name"], ["name"]],
+      ["a status that is not set", {}, ["status"], ["status"]],
+      ["an unknown status", { status: 99 as PresetStatus }, ["status"], ["status"]],
+      ["a version that is not set", {}, ["designatedVersion"], ["designated_version"]],
       ["a negative version", { designatedVersion: -1 }, ["designatedVersion"], ["designated_version"]],
       ["a name of 256 characters", { name: "🙂".repeat(256) }, ["name"], ["name"]],
       ["a description of 2,001 characters", { description: "é".repeat(2_001) }, ["description"], ["description"]],
       ["101 etags", { name: "x", etags: Array(101).fill("x") }, ["name"], ["etags"]],
-      ["a request id beyond ASCII", { name: "x", requestId: "é" }, ["name"], ["request_id"]],
+      ["a non-ASCII request id", { name: "x", requestId: "é" }, ["name"], ["request_id"]],
       [
-        "several faults at once",
+        "several errors at once",
         { name: "", designatedVersion: 0, requestId: "\n" },
         ["name", "designatedVersion"],
         ["request_id", "name", "designated_version"],
       ],
-    ])("refuses %s, and names every field", async (_name, fields, paths, violating) => {
+    ])("rejects %s and names every invalid field", async (_name, fields, paths, violating) => {
       const failure = await failureOf(update(`${prefix}-versions`, fields, paths));
       expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST", domain: "setpoint" });
       expect(failure.violations.map(({ field }) => field)).toEqual(violating);
     });
 
-    it("refuses a version that does not exist, and changes nothing", async () => {
+    it("rejects a missing version and changes nothing", async () => {
       const slug = freshName(`${prefix}-missing`);
       const before = await create(slug);
       expect(await failureOf(update(slug, { name: "x", designatedVersion: 2 }))).toMatchObject({
@@ -311,7 +311,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       expect((await call(getPreset, { slug })).preset).toEqual(before);
     });
 
-    it("refuses to disable an archived preset, and to add a version to it", async () => {
+    it("cannot disable an archived preset or add a version to it", async () => {
       const slug = freshName(`${prefix}-archived`);
       await create(slug);
       await update(slug, { status: PresetStatus.ARCHIVED });
@@ -332,7 +332,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       for (const n of upTo(4)) await create(slug, `{"seed":${n},"model":"m"}`, n === 4 ? "New." : undefined);
     });
 
-    it("are found one by one", async () => {
+    it("can be read one by one", async () => {
       const { version } = await call(getVersion, { slug, version: 2 });
       expect(version).toMatchObject({ version: 2, configJson: '{"seed":2,"model":"m"}', creatorId: stack.userId });
       expect(version?.systemPrompt).toBeUndefined();
@@ -362,14 +362,14 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
     it.each([
       ["GetVersion", () => call(getVersion, { slug, version: 5 })],
       ["DiffVersions", () => call(diffVersions, { slug, fromVersion: 1, toVersion: 5 })],
-    ])("that do not exist are told from presets that do not: %s", async (_name, run) => {
+    ])("distinguishes missing versions from missing presets: %s", async (_name, run) => {
       expect(await failureOf(run())).toMatchObject({ code: "NOT_FOUND", reason: "VERSION_NOT_FOUND" });
       expect(await failureOf(call(getVersion, { slug: "none", version: 5 }))).toMatchObject({
         reason: "PRESET_NOT_FOUND",
       });
     });
 
-    it.each([0, -1])("are never numbered %d", async (version) => {
+    it.each([0, -1])("rejects the number %d", async (version) => {
       expect(await failureOf(call(getVersion, { slug, version }))).toMatchObject({ code: "INVALID_ARGUMENT" });
       expect(await failureOf(call(diffVersions, { slug, fromVersion: 1, toVersion: version }))).toMatchObject({
         code: "INVALID_ARGUMENT",
@@ -378,7 +378,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
   });
 
   describe("ListChanges", () => {
-    it("shows who changed what, newest first", async () => {
+    it("lists who changed what, newest first", async () => {
       const slug = freshName(`${prefix}-changes`);
       await create(slug);
       await create(slug);
@@ -427,7 +427,7 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       await create(slug);
     });
 
-    it.each(ofOnePreset)("hides another workspace's preset behind NOT_FOUND: %s", async (_name, run) => {
+    it.each(ofOnePreset)("returns NOT_FOUND for another workspace's preset: %s", async (_name, run) => {
       const other = await stack.tenants.createOrganization();
       expect(await failureOf(run(await tokenFor(other.apiKey)))).toMatchObject({
         code: "NOT_FOUND",
@@ -435,14 +435,14 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       });
     });
 
-    it.each(ofOnePreset)("refuses a slug that is none: %s", async (_name, run) => {
+    it.each(ofOnePreset)("rejects an invalid slug: %s", async (_name, run) => {
       expect(await failureOf(run(token, "a/b"))).toMatchObject({
         code: "INVALID_ARGUMENT",
         violations: [{ field: "slug" }],
       });
     });
 
-    it.each(Object.entries(reads))("that reads needs presets:read: %s", async (_name, run) => {
+    it.each(Object.entries(reads))("requires presets:read to read: %s", async (_name, run) => {
       expect(await failureOf(run(tokenWith(["presets:write"])))).toMatchObject({
         code: "PERMISSION_DENIED",
         reason: "PERMISSION_MISSING",
@@ -450,19 +450,19 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       await run(tokenWith(["presets:read"]));
     });
 
-    it.each(Object.entries(reads))("that uses a preset, and no other, may be of inference: %s", async (name, run) => {
+    it.each(Object.entries(reads))("accepts inference permission only to use a preset: %s", async (name, run) => {
       const answer = run(tokenWith(["inference"]));
       if (["GetPreset", "GetVersion"].includes(name)) await answer;
       else expect(await failureOf(answer)).toMatchObject({ code: "PERMISSION_DENIED" });
     });
 
-    it("that reads needs presets:read: ListPresets", async () => {
+    it("requires presets:read to read: ListPresets", async () => {
       expect(await failureOf(call(listPresets, {}, tokenWith(["presets:write"])))).toMatchObject({
         code: "PERMISSION_DENIED",
       });
     });
 
-    it("finds a similar slug for whoever may read or use presets", async () => {
+    it("suggests a similar slug to callers that may read or use presets", async () => {
       const find = (permission: Permission) => call(findSimilarSlug, { slug: `${slug}x` }, tokenWith([permission]));
       expect(await find("presets:read")).toMatchObject({ slug });
       expect(await find("inference")).toMatchObject({ slug });
@@ -472,25 +472,25 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       });
     });
 
-    it("finds no similar slug in another workspace", async () => {
+    it("suggests no slug of another workspace", async () => {
       const other = await stack.tenants.createOrganization();
       expect(await call(findSimilarSlug, { slug: `${slug}x` }, await tokenFor(other.apiKey))).toMatchObject({
         slug: "",
       });
     });
 
-    it("that writes needs presets:write, before anything else is looked at", async () => {
+    it("requires presets:write to write, before anything else is checked", async () => {
       const readOnly = tokenWith(["presets:read", "inference"]);
       expect(await failureOf(call(updatePreset, { slug: "" }, readOnly))).toMatchObject({ code: "PERMISSION_DENIED" });
       expect(await failureOf(call(createVersion, { slug: "" }, readOnly))).toMatchObject({ code: "PERMISSION_DENIED" });
     });
 
-    it.each(ofOnePreset)("takes garbage for no token: %s", async (_name, run) => {
+    it.each(ofOnePreset)("rejects garbage in place of a token: %s", async (_name, run) => {
       expect(await failureOf(run("garbage"))).toMatchObject({ code: "UNAUTHENTICATED", reason: "TOKEN_INVALID" });
     });
   });
 
-  it("never lets an update time go back", async () => {
+  it("never moves an update time back", async () => {
     const slug = freshName(`${prefix}-times`);
     const answers = [await create(slug), await update(slug, { name: "a" }), await create(slug)];
     const times = answers.map(({ updateTime }) =>
@@ -505,7 +505,7 @@ describe("Connect GET", () => {
     `http://127.0.0.1:${stack.preset.config.httpPort}/setpoint.preset.v1.PresetService/${method}?connect=v1&encoding=json&message=${encodeURIComponent(JSON.stringify(message))}`;
   const get = (url: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } });
 
-  it("is a plain HTTP GET that answers JSON, for reads", async () => {
+  it("is a plain HTTP GET with a JSON answer, for reads", async () => {
     const slug = freshName("curl");
     await stack.create(slug);
     const response = await get(path("GetPreset", { slug }));
@@ -513,7 +513,7 @@ describe("Connect GET", () => {
     expect(await response.json()).toMatchObject({ preset: { slug, status: "PRESET_STATUS_ACTIVE" } });
   });
 
-  it.each(["CreateVersion", "UpdatePreset"])("is refused for a method that writes: %s", async (method) => {
+  it.each(["CreateVersion", "UpdatePreset"])("is rejected for a method that writes: %s", async (method) => {
     const slug = freshName("curl");
     await stack.create(slug);
     const response = await get(path(method, { slug, configJson: "{}" }));
@@ -522,8 +522,8 @@ describe("Connect GET", () => {
   });
 });
 
-describe("a client that knows the proto files and nothing else", () => {
-  it("updates with a field mask, and lists what was changed", async () => {
+describe("a client with only the proto files", () => {
+  it("updates with a field mask and lists the change", async () => {
     const slug = freshName("stock");
     await stack.create(slug);
     const client = stockClient("setpoint.preset.v1.PresetService", stack.preset.config.grpcPort);

@@ -67,7 +67,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
   const create: CreateVersion = (request, parts) => clients[name](request, { token, ...parts });
   const good = { slug: `${prefix}-good`, configJson: "{}" };
 
-  it("stores the version as given and answers with the preset", async () => {
+  it("stores the version as given and returns the preset", async () => {
     const slug = freshName(`${prefix}-first`);
     const configJson = '{ "temperature": 1.0, "logit_bias": {"10": 1, "2": -1e1}, "model": "é🙂" }';
     const request = { slug, configJson, systemPrompt: "Be brief.", dialect: Dialect.MESSAGES };
@@ -83,7 +83,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
     expect(await storedVersions(slug)).toEqual([stored, { config: "{}", system_prompt: null, dialect: null }]);
   });
 
-  it.each([undefined, ""])("takes the system prompt %j for none", async (systemPrompt) => {
+  it.each([undefined, ""])("treats the system prompt %j as none", async (systemPrompt) => {
     const created = await create({ ...good, ...(systemPrompt === undefined ? {} : { systemPrompt }) }, {});
     expect(created.designatedVersion?.systemPrompt).toBeUndefined();
     expect((await storedVersions(good.slug)).at(-1)?.system_prompt).toBeNull();
@@ -101,29 +101,37 @@ describe.each(names)("CreateVersion over %s", (name) => {
     ["config that is null", { ...good, configJson: "null" }, ["config_json"]],
     ["an unknown dialect", { ...good, slug: "", dialect: 99 as Dialect }, ["slug", "dialect"]],
     ["an unknown config field", { ...good, configJson: '{"messages":[]}' }, ["config_json.messages"]],
-    ["a prototype as config field", { ...good, configJson: '{"__proto__":{}}' }, ["config_json.__proto__"]],
+    ["__proto__ as a config field", { ...good, configJson: '{"__proto__":{}}' }, ["config_json.__proto__"]],
     ["two unknown config fields", { ...good, configJson: '{"a":1,"b":2}' }, ["config_json.a", "config_json.b"]],
     [
       "config that no dialect would keep",
       { ...good, configJson: '{"model":"@preset/x","temperature":"hot","max_tokens":-5}' },
       ["config_json.model", "config_json.temperature", "config_json.max_tokens"],
     ],
-    ["repeated key", { ...good, configJson: '{"provider":{"a":1,"\\u0061":2}}' }, ["config_json.provider.a"]],
+    ["a duplicate key", { ...good, configJson: '{"provider":{"a":1,"\\u0061":2}}' }, ["config_json.provider.a"]],
     ["config of 65 levels", { ...good, configJson: `{"tools":${"[".repeat(64)}${"]".repeat(64)}}` }, ["config_json"]],
     ["config of more than 1 MiB", { ...good, configJson: configOf(mebibyte + 1) }, ["config_json"]],
-    ["an integer that is no double", { ...good, configJson: '{"seed":9007199254740993}' }, ["config_json.seed"]],
-    ["a number beyond a double", { ...good, configJson: '{"provider":{"a":[1e999]}}' }, ["config_json.provider.a[0]"]],
+    [
+      "an integer that a double cannot hold",
+      { ...good, configJson: '{"seed":9007199254740993}' },
+      ["config_json.seed"],
+    ],
+    [
+      "a number beyond the range of a double",
+      { ...good, configJson: '{"provider":{"a":[1e999]}}' },
+      ["config_json.provider.a[0]"],
+    ],
     ["a system prompt of more than 1 MiB", { ...good, systemPrompt: "é".repeat(mebibyte / 2 + 1) }, ["system_prompt"]],
     ["a request id of 256 characters", { ...good, requestId: "x".repeat(256) }, ["request_id"]],
-    ["a request id beyond ASCII", { ...good, requestId: "é" }, ["request_id"]],
+    ["a non-ASCII request id", { ...good, requestId: "é" }, ["request_id"]],
     ["a request id with a line break", { ...good, requestId: "a\n" }, ["request_id"]],
     ["a digest of 31 bytes", { ...good, requestDigest: new Uint8Array(31) }, ["request_digest"]],
     [
-      "all faults at once",
+      "every field invalid",
       { slug: "", configJson: '{"a":1}', requestId: "\u0000", requestDigest: new Uint8Array(33) },
       ["slug", "config_json.a", "request_id", "request_digest"],
     ],
-  ])("refuses %s and names every field", async (_name, request, fields) => {
+  ])("rejects %s and names every invalid field", async (_name, request, fields) => {
     const before = await storedVersions(good.slug);
     const failure = await failureOf(create(request, {}));
     expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST", domain: "setpoint" });
@@ -132,7 +140,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
     expect(await storedVersions(good.slug)).toEqual(before);
   });
 
-  it("names the first of a thousand faults, and stops to count at a hundred", async () => {
+  it("stops counting violations at a hundred", async () => {
     const config = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`unknown-${index}`, 1]));
     const failure = await failureOf(create({ ...good, configJson: JSON.stringify(config) }, {}));
     expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("(and 99 more)") });
@@ -140,7 +148,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
     expect(failure.violations.length).toBeGreaterThan(30);
   });
 
-  it("takes what is just within its limits", async () => {
+  it("accepts values exactly at their limits", async () => {
     const created = await create(
       {
         slug: `${prefix}-${"x".repeat(128)}`.slice(0, 128),
@@ -164,7 +172,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
       dialect: Dialect.RESPONSES,
     };
 
-    it("that was stored before gives the first answer again", async () => {
+    it("that was stored before repeats the first answer", async () => {
       const first = await create(request, {});
       await create({ ...request, requestId: "" }, {});
       expect(await create(request, {})).toEqual(first);
@@ -176,7 +184,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
       ["slug", { ...request, slug: `${slug}-other` }],
       ["digest", { ...request, requestDigest: new Uint8Array(32) }],
       ["dialect", { ...request, dialect: Dialect.MESSAGES }],
-    ])("that was used with another %s is refused", async (_name, other) => {
+    ])("that was used with another %s is rejected", async (_name, other) => {
       await create(request, {});
       expect(await failureOf(create(other, {}))).toMatchObject({
         code: "ALREADY_EXISTS",
@@ -185,7 +193,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
       });
     });
 
-    it("and a digest is compared by the digest alone", async () => {
+    it("and a digest compares only the digest", async () => {
       const requestDigest = createHash("sha256").update("what the caller was sent").digest();
       const named = { ...request, requestId: `${prefix} digest`, requestDigest };
       const first = await create(named, {});
@@ -198,12 +206,12 @@ describe.each(names)("CreateVersion over %s", (name) => {
     ["garbage", () => "garbage", "TOKEN_INVALID"],
     ["a key", () => stack.apiKey, "TOKEN_INVALID"],
     ["an expired token", () => mint({ now: new Date(Date.now() - 121_000) }), "TOKEN_EXPIRED"],
-    ["a token whose signature was changed", () => token.replace(/.{8}$/, "AAAAAAAA"), "TOKEN_INVALID"],
-    ["a token that someone else signed", () => mint({ signingKey: strangersKey() }), "TOKEN_INVALID"],
-    ["a token that someone else signed in our name", () => mint({ signingKey: forgedKey() }), "TOKEN_INVALID"],
-    ["a token without signature", () => unsigned(), "TOKEN_INVALID"],
+    ["a token with a modified signature", () => token.replace(/.{8}$/, "AAAAAAAA"), "TOKEN_INVALID"],
+    ["a token signed by someone else", () => mint({ signingKey: strangersKey() }), "TOKEN_INVALID"],
+    ["a token signed by someone else in our name", () => mint({ signingKey: forgedKey() }), "TOKEN_INVALID"],
+    ["an unsigned token", () => unsigned(), "TOKEN_INVALID"],
     ["a token of another issuer", () => issuedElsewhere(), "TOKEN_INVALID"],
-  ])("refuses %s", async (_name, tokenOf, reason) => {
+  ])("rejects %s", async (_name, tokenOf, reason) => {
     expect(await failureOf(clients[name](good, { token: tokenOf() }))).toMatchObject({
       code: "UNAUTHENTICATED",
       reason,
@@ -212,7 +220,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
     });
   });
 
-  it("refuses a token that may only read", async () => {
+  it("rejects a read-only token", async () => {
     const readOnly = mint({ permissions: ["presets:read"] });
     expect(await failureOf(create(good, { token: readOnly }))).toMatchObject({
       code: "PERMISSION_DENIED",
@@ -222,14 +230,14 @@ describe.each(names)("CreateVersion over %s", (name) => {
     });
   });
 
-  it("finds no workspace where the token names none", async () => {
+  it("returns NOT_FOUND if the token has no workspace", async () => {
     expect(await failureOf(create(good, { token: mint({ workspaceId: undefined }) }))).toMatchObject({
       code: "NOT_FOUND",
       reason: "WORKSPACE_NOT_FOUND",
     });
   });
 
-  it("refuses an archived preset", async () => {
+  it("rejects an archived preset", async () => {
     const slug = freshName(`${prefix}-archived`);
     await create({ slug, configJson: "{}" }, {});
     await stack.presetPool.execute("UPDATE presets SET status = 'archived' WHERE slug = ?", [slug]);
@@ -239,7 +247,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
     });
   });
 
-  it("tells nothing of a fault inside", async () => {
+  it("reveals nothing about an internal error", async () => {
     await stack.presetPool.query("RENAME TABLE preset_versions TO preset_versions_away");
     try {
       expect(await failureOf(create(good, {}))).toEqual({
@@ -257,7 +265,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
 
 // Not over fetch: it has no deadline of its own.
 describe.each(names.slice(0, 3))("a deadline over %s", (name) => {
-  it("is kept, and nothing is stored after it", async () => {
+  it("is kept, and nothing is stored afterwards", async () => {
     const request = { slug: freshName("late"), configJson: "{}" };
     await clients[name](request, { token });
     const connection = await stack.presetPool.getConnection();
@@ -300,7 +308,7 @@ function issuedElsewhere(): string {
 describe("the HTTP port", () => {
   const url = (path: string) => `http://127.0.0.1:${stack.preset.config.httpPort}${path}`;
 
-  it("answers gRPC-Web in its own content type, with the status behind the message", async () => {
+  it("answers gRPC-Web with its own content type and the status after the message", async () => {
     const response = await fetch(url("/grpc.health.v1.Health/Check"), {
       method: "POST",
       headers: { "content-type": "application/grpc-web+proto", "x-grpc-web": "1" },
@@ -311,7 +319,7 @@ describe("the HTTP port", () => {
     expect(await response.text()).toContain("grpc-status: 0");
   });
 
-  it("answers a call in JSON that anyone can type", async () => {
+  it("answers a call in plain JSON", async () => {
     const response = await fetch(url("/grpc.health.v1.Health/Check"), {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -344,15 +352,15 @@ describe("grpc.health.v1", () => {
 
   afterAll(() => client.close());
 
-  it.each(["", service])('says that "%s" is serving, without a token', async (name) => {
+  it.each(["", service])('reports "%s" as serving, without a token', async (name) => {
     expect(await callStock(client, "Check", { service: name })).toEqual({ status: "SERVING" });
   });
 
-  it("knows no other service", async () => {
+  it("returns NOT_FOUND for any other service", async () => {
     await expect(callStock(client, "Check", { service: "x" })).rejects.toMatchObject({ code: 5 });
   });
 
-  it("tells a watcher what is unknown, and when the service stops", async () => {
+  it("tells a watcher about an unknown service and about shutdown", async () => {
     const unknown = watch("x");
     const known = watch(service);
     await expect.poll(() => unknown.statuses).toEqual(["SERVICE_UNKNOWN"]);

@@ -40,8 +40,8 @@ async function changeTwice<I extends DescMessage, O extends DescMessage>(
 
 const newWorkspace = () => ({ name: "Staging", slug: `staging-${newId()}` });
 
-describe("a change whose first answer was lost", () => {
-  it("answers the repeat of a new, a changed and a deleted workspace as the first", async () => {
+describe("a retried change with the same request id", () => {
+  it("gets the first answer for a created, updated and deleted workspace", async () => {
     const made = newWorkspace();
     const { workspace } = await changeTwice(workspaces.createWorkspace, made);
     const slug = `other-${newId()}`;
@@ -51,7 +51,7 @@ describe("a change whose first answer was lost", () => {
     expect(deleted.workspace?.id).toBe(workspace?.id);
   });
 
-  it("answers the repeat of a new, a changed and a removed member as the first", async () => {
+  it("gets the first answer for an added, updated and removed member", async () => {
     const { member } = await changeTwice(members.addMember, { email: `${newId()}@example.com` });
     const userId = member?.id ?? "";
     await changeTwice(members.updateMember, { userId, updateMask: { paths: ["first_name"] }, firstName: "Ada" });
@@ -60,7 +60,7 @@ describe("a change whose first answer was lost", () => {
     expect(removed).toMatchObject({ member: { id: userId }, disabledKeyCount: 1 });
   });
 
-  it("counts members that came to and left a workspace as the first answer did", async () => {
+  it("gets the first counts for members added to and removed from a workspace", async () => {
     const { workspace } = await admin(workspaces.createWorkspace, newWorkspace());
     const { member } = await admin(members.addMember, { email: `${newId()}@example.com` });
     const request = { workspace: workspace?.id ?? "", userIds: [member?.id ?? ""] };
@@ -68,7 +68,7 @@ describe("a change whose first answer was lost", () => {
     expect((await changeTwice(workspaces.removeWorkspaceMembers, request)).removedCount).toBe(1);
   });
 
-  it("answers the repeat of a deletion of a key as the first, also to the key itself", async () => {
+  it("gets the first answer for a deleted key, even if that key made the call", async () => {
     const { key, secret } = await admin(keys.createKey, { name: "Second", kind: KeyKind.MANAGEMENT });
     const second = await organizations.as(secret);
     const id = key?.id ?? "";
@@ -77,15 +77,15 @@ describe("a change whose first answer was lost", () => {
     expect(deleted.key?.id).toBe(id);
   });
 
-  it("is made once where it is repeated before it is done", async () => {
+  it("is applied once if retried while in progress", async () => {
     const request = { ...newWorkspace(), requestId: newId() };
     const answers = await Promise.all([1, 2, 3].map(() => admin(workspaces.createWorkspace, request)));
     expect(new Set(answers.map(({ workspace }) => workspace?.id)).size).toBe(1);
   });
 });
 
-describe("the name of a change", () => {
-  it("is for one request", async () => {
+describe("the request id of a change", () => {
+  it("cannot be reused for another request", async () => {
     const requestId = newId();
     await admin(workspaces.createWorkspace, { ...newWorkspace(), requestId });
     const isReused = { code: "ALREADY_EXISTS", reason: "REQUEST_ID_REUSED" };
@@ -95,7 +95,7 @@ describe("the name of a change", () => {
     expect(await failureOf(ofAnotherKind)).toMatchObject(isReused);
   });
 
-  it("is for one organization", async () => {
+  it("is scoped to the organization", async () => {
     const request = { ...newWorkspace(), requestId: newId() };
     const { admin: other } = await organizations.administer();
     const first = await admin(workspaces.createWorkspace, request);
@@ -103,7 +103,7 @@ describe("the name of a change", () => {
     expect(second.workspace?.id).not.toBe(first.workspace?.id);
   });
 
-  it("is not taken by a change that was refused", async () => {
+  it("is not used up by a rejected change", async () => {
     const request = { ...newWorkspace(), requestId: newId() };
     const { workspace: inTheWay } = await admin(workspaces.createWorkspace, { name: "First", slug: request.slug });
     expect(await failureOf(admin(workspaces.createWorkspace, request))).toMatchObject({ reason: "SLUG_TAKEN" });
@@ -111,7 +111,7 @@ describe("the name of a change", () => {
     expect((await admin(workspaces.createWorkspace, request)).workspace?.slug).toBe(request.slug);
   });
 
-  it("must be printable and not too long", async () => {
+  it("must be printable and at most 255 characters", async () => {
     for (const requestId of ["\n", "a".repeat(256)]) {
       const refused = admin(workspaces.createWorkspace, { ...newWorkspace(), requestId });
       expect(await failureOf(refused)).toMatchObject({ code: "INVALID_ARGUMENT" });

@@ -27,8 +27,8 @@ beforeEach(async () => {
 const make = (requestId: string, secretSeed: Uint8Array) => admin(createKey, { name: "CI", requestId, secretSeed });
 const madeBefore = (hash: string | undefined) => ({ reason: "KEY_ALREADY_MADE", metadata: { hash } });
 
-describe("a secret that is made from a seed", () => {
-  it("is a good one, and told again to who has the seed", async () => {
+describe("a secret derived from a seed", () => {
+  it("works, and is returned again to a retry with the seed", async () => {
     const seed = randomBytes(32);
     const made = await make("once", seed);
     expect(isKey(made.secret)).toBe(true);
@@ -38,20 +38,20 @@ describe("a secret that is made from a seed", () => {
     expect((await admin(listKeys)).keys.filter(({ name }) => name === "CI")).toHaveLength(1);
   });
 
-  it("is one where many ask at once", async () => {
+  it("is the same for simultaneous requests", async () => {
     const seed = randomBytes(32);
     const made = await Promise.all(Array.from({ length: 8 }, () => make("raced", seed)));
     expect(new Set(made.map(({ secret }) => secret)).size).toBe(1);
   });
 
-  it("is not told to who has another seed, or none", async () => {
+  it("is not returned for another seed or none", async () => {
     const { key } = await make("once", randomBytes(32));
     for (const seed of [randomBytes(32), new Uint8Array()]) {
       expect(await failureOf(make("once", seed))).toMatchObject(madeBefore(key?.hash));
     }
   });
 
-  it("is another for another request id or organization", async () => {
+  it("differs between request ids and between organizations", async () => {
     const seed = randomBytes(32);
     const secrets = [await make("a", seed), await make("b", seed)];
     ({ admin } = await organizations.administer());
@@ -59,7 +59,7 @@ describe("a secret that is made from a seed", () => {
     expect(new Set(secrets.map(({ secret }) => secret)).size).toBe(3);
   });
 
-  it("is told again of a rotation, by whichever name the key had", async () => {
+  it("is returned again for a rotation, by the old or new name of the key", async () => {
     const { key } = await make("make", randomBytes(32));
     const rotation = { key: key?.hash ?? "", graceSeconds: 60, requestId: "rotate", secretSeed: randomBytes(32) };
     const rotated = await admin(rotateKey, rotation);
@@ -71,7 +71,7 @@ describe("a secret that is made from a seed", () => {
     expect(await failureOf(admin(rotateKey, other))).toMatchObject(madeBefore(rotated.key?.hash));
   });
 
-  it("is not told of a key that is gone, and not given to a second one", async () => {
+  it("is not returned for a deleted key, nor given to a second key", async () => {
     const seed = randomBytes(32);
     const { key } = await make("gone", seed);
     await admin(deleteKey, { key: key?.hash ?? "" });
@@ -86,12 +86,12 @@ describe("a secret that is made from a seed", () => {
   });
 
   it.each([
-    ["is short", randomBytes(31), "id"],
-    ["is long", randomBytes(33), "id"],
+    ["is too short", randomBytes(31), "id"],
+    ["is too long", randomBytes(33), "id"],
     ["is not random", new Uint8Array(32).fill(7), "id"],
     ["repeats itself", Buffer.concat([Buffer.from("setpoint"), Buffer.from("setpoint"), Buffer.alloc(16)]), "id"],
-    ["is of no named request", randomBytes(32), ""],
-  ])("is refused where the seed %s", async (_name, secretSeed, requestId) => {
+    ["comes without a request id", randomBytes(32), ""],
+  ])("is rejected if the seed %s", async (_name, secretSeed, requestId) => {
     const refused = { code: "INVALID_ARGUMENT", violations: [{ field: "secret_seed" }] };
     expect(await failureOf(make(requestId, secretSeed))).toMatchObject(refused);
     const { key } = await admin(createKey, { name: "Plain" });

@@ -69,7 +69,7 @@ async function lastUse(token: string): Promise<number> {
 }
 
 describe("a session", () => {
-  it("tells whose it is, of an API key with its one workspace", async () => {
+  it("returns its owner and, for an API key, its one workspace", async () => {
     const { token, session } = await signIn(stack.apiKey);
     expect(token).toMatch(/^sess-sp-v1-[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/);
     const { userId, organizationId, workspaceId } = stack;
@@ -86,7 +86,7 @@ describe("a session", () => {
     expect((await calls.Connect(getSession, { token })).session).toMatchObject({ keyName: "First API key" });
   });
 
-  it("of a management key reaches all workspaces", async () => {
+  it("of a management key covers all workspaces", async () => {
     const tenant = await stack.tenants.createOrganization();
     const other = await stack.tenants.createWorkspace(tenant);
     const { session } = await signIn(tenant.managementKey);
@@ -94,7 +94,7 @@ describe("a session", () => {
     expect(session?.workspaces.map(({ id }) => id)).toEqual([tenant.workspaceId, other]);
   });
 
-  it("is exchanged for what its key is exchanged for", async () => {
+  it("is exchanged for the same principal as its key", async () => {
     for (const key of [stack.apiKey, stack.managementKey]) {
       const { token } = await signIn(key);
       expect((await exchange(token)).principal).toEqual((await exchange(key)).principal);
@@ -106,7 +106,7 @@ describe("a session", () => {
     expect(await failureOf(exchange(own.token, other))).toMatchObject({ reason: "WORKSPACE_NOT_FOUND" });
   });
 
-  it("is stored as a hash alone, and its token is in no log", async () => {
+  it("is stored only as a hash, and its token is never logged", async () => {
     const { token } = await signIn(stack.apiKey);
     await exchange(token);
     const [rows] = await stack.organizationPool.query<never[]>("SELECT * FROM console_sessions");
@@ -115,7 +115,7 @@ describe("a session", () => {
     expect(stack.log()).not.toContain("sess-sp-v1-");
   });
 
-  it("is another one with every sign-in, and the same one for a retry with its seed", async () => {
+  it("is new for every sign-in, and the same for a retry with its seed", async () => {
     expect((await signIn(stack.apiKey)).token).not.toBe((await signIn(stack.apiKey)).token);
     const seed = randomBytes(32);
     const { token } = await signIn(stack.apiKey, seed);
@@ -129,7 +129,7 @@ describe("a session", () => {
   it.each([
     ["a key", () => stack.apiKey, signIn],
     ["a ticket", async () => ticketFor(hashKey(stack.apiKey).toString("hex")), useTicket],
-  ])("is one for retries that come while the first is under way, with %s", async (_name, credential, begin) => {
+  ])("is the same for retries while the first is in progress, with %s", async (_name, credential, begin) => {
     for (let round = 0; round < 5; round += 1) {
       const [given, seed] = [await credential(), randomBytes(32)];
       const begun = await Promise.all(Array.from({ length: 4 }, () => begin(given, seed)));
@@ -137,7 +137,7 @@ describe("a session", () => {
     }
   });
 
-  it("is over once it was deleted, which may be repeated", async () => {
+  it("ends when deleted, and deleting it again is no error", async () => {
     const { token } = await signIn(stack.apiKey);
     const { token: other } = await signIn(stack.apiKey);
     for (let time = 0; time < 2; time += 1) await calls.gRPC(deleteSession, { token });
@@ -146,7 +146,7 @@ describe("a session", () => {
     await exchange(other);
   });
 
-  it("is over 12 hours after it was last used, and not a minute before", async () => {
+  it("ends 12 hours after its last use, and not a minute before", async () => {
     const { token } = await signIn(stack.apiKey);
     await step(token, "last_used_at", 12 * hourMs - minuteMs);
     const { expiresInSeconds, keyExpiresInSeconds } = await exchange(token);
@@ -156,14 +156,14 @@ describe("a session", () => {
     expect(await failureOf(exchange(idle))).toMatchObject(sessionInvalid);
   });
 
-  it("lives on by being used, which is noted to the minute", async () => {
+  it("is extended by use, recorded to the minute", async () => {
     const { token } = await signIn(stack.apiKey);
     await step(token, "last_used_at", 11 * hourMs);
     await exchange(token);
     await expect.poll(() => lastUse(token)).toBeGreaterThan(Date.now() - minuteMs);
   });
 
-  it("is over after 7 days, however much it is used", async () => {
+  it("ends after 7 days regardless of use", async () => {
     const { token } = await signIn(stack.apiKey);
     await step(token, "created_at", 7 * 24 * hourMs - minuteMs);
     await exchange(token);
@@ -171,7 +171,7 @@ describe("a session", () => {
     expect(await failureOf(exchange(token))).toMatchObject(sessionInvalid);
   });
 
-  it("is no session where the text is not a token, or a token nobody has", async () => {
+  it("is rejected for a malformed or unknown token", async () => {
     for (const token of ["", "sess-sp-v1-", stack.apiKey, secretFromBytes("session", randomBytes(32))]) {
       expect(await failureOf(calls.gRPC(getSession, { token }))).toMatchObject(sessionInvalid);
     }
@@ -185,8 +185,8 @@ describe("a session ends with its key:", () => {
     ["disabled", ({ key }) => updateKeyRow(stack.organizationPool, { ...key, disabled: true })],
     ["deleted", ({ key }) => updateKeyRow(stack.organizationPool, { ...key, revokedAt: new Date() })],
     ["expired", ({ key }) => updateKeyRow(stack.organizationPool, { ...key, expiresAt: new Date(Date.now() - 1) })],
-    ["rotated without a grace", (made) => rotate(made, undefined)],
-    ["rotated, and past its grace", (made) => rotate(made, new Date(Date.now() - 1))],
+    ["rotated without grace", (made) => rotate(made, undefined)],
+    ["rotated, after its grace period", (made) => rotate(made, new Date(Date.now() - 1))],
   ])("%s", async (_name, end) => {
     const made = await stack.tenants.createKey(stack);
     const { token } = await signIn(made.secret);
@@ -195,14 +195,14 @@ describe("a session ends with its key:", () => {
     expect(await failureOf(exchange(token))).toMatchObject(sessionInvalid);
   });
 
-  it("but not before the end of the grace of the secret that it was begun with", async () => {
+  it("but not before the end of the grace period of its secret", async () => {
     const made = await stack.tenants.createKey(stack);
     const { token } = await signIn(made.secret);
     await rotate(made, new Date(Date.now() + 30_000));
     expect((await exchange(token)).expiresInSeconds).toBeLessThanOrEqual(30);
   });
 
-  it("and with what it reaches", async () => {
+  it("or when its workspace is deleted", async () => {
     const workspaceId = await stack.tenants.createWorkspace(stack);
     const { token } = await signIn((await stack.tenants.createKey(stack, { workspaceId })).secret);
     await stack.tenants.deleteWorkspace(workspaceId);
@@ -215,8 +215,8 @@ describe("a session ends with its key:", () => {
   });
 });
 
-describe("sessions that are over", () => {
-  it("are deleted some at a time, and of one key there are no more than 100", async () => {
+describe("expired sessions", () => {
+  it("are deleted in portions, and each key keeps at most 100", async () => {
     const { key, secret } = await stack.tenants.createKey(stack);
     const pool = stack.organizationPool;
     const old = new Date(Date.now() - 13 * hourMs);
@@ -246,7 +246,7 @@ describe("sessions that are over", () => {
 });
 
 describe("a ticket", () => {
-  it("signs in once, by the id or the hash of a key", async () => {
+  it("signs in once, for the id or the hash of a key", async () => {
     const { key } = await stack.tenants.createKey(stack, { kind: "management" });
     for (const name of [key.id, key.hash]) {
       const ticket = await ticketFor(name);
@@ -257,20 +257,20 @@ describe("a ticket", () => {
     }
   });
 
-  it("signs in one of many who use it at once", async () => {
+  it("signs in exactly one of many simultaneous users", async () => {
     const ticket = await ticketFor(hashKey(stack.apiKey).toString("hex"));
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => useTicket(ticket)));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
-  it("gives a retry with its seed the first session again", async () => {
+  it("repeats the first session for a retry with its seed", async () => {
     const ticket = await ticketFor(hashKey(stack.apiKey).toString("hex"));
     const seed = randomBytes(32);
     const { token } = await useTicket(ticket, seed);
     expect((await useTicket(ticket, seed)).token).toBe(token);
   });
 
-  it("is too late after five minutes", async () => {
+  it("expires after five minutes", async () => {
     const ticket = await ticketFor(hashKey(stack.apiKey).toString("hex"));
     const age = (byMs: number) =>
       stack.organizationPool.execute(
@@ -283,7 +283,7 @@ describe("a ticket", () => {
     await useTicket(ticket);
   });
 
-  it("is worth nothing once its key does not work, or was rotated", async () => {
+  it("is rejected once its key stops working or is rotated", async () => {
     const disabled = await stack.tenants.createKey(stack);
     const ticket = await ticketFor(disabled.key.id);
     await updateKeyRow(stack.organizationPool, { ...disabled.key, disabled: true });
@@ -296,7 +296,7 @@ describe("a ticket", () => {
     expect(await failureOf(useTicket(stale))).toMatchObject(ticketInvalid);
   });
 
-  it("is neither a key nor a session, and they are no tickets", async () => {
+  it("is neither a key nor a session, and vice versa", async () => {
     const ticket = await ticketFor(hashKey(stack.apiKey).toString("hex"));
     expect(await failureOf(exchange(ticket))).toMatchObject({ reason: "KEY_INVALID" });
     expect(await failureOf(signIn(ticket))).toMatchObject({ reason: "KEY_INVALID" });

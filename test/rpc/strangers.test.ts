@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-describe("a stranger", () => {
+describe("an unauthenticated caller", () => {
   const creationPath = "/setpoint.preset.v1.PresetService/CreateVersion";
 
   it.each([
@@ -24,7 +24,7 @@ describe("a stranger", () => {
     ["application/grpc-web+proto", "grpc-status: 16"],
     ["application/grpc-web+json", "grpc-status: 16"],
     ["application/grpc+proto", "grpc-status: 16"],
-  ])("is asked for a token before anything is read of a body of %s", async (type, expected) => {
+  ])("is rejected before any of its %s body is read", async (type, expected) => {
     const connection = await RawConnection.open(`http://127.0.0.1:${service.httpPort}`);
     const before = service.lines.length;
     // Of the body nothing ever comes, so whoever waits for it does not answer.
@@ -36,7 +36,7 @@ describe("a stranger", () => {
     expect(service.lines.slice(before).map((line) => JSON.parse(line))).toMatchObject([{ code: "UNAUTHENTICATED" }]);
   });
 
-  it("who sends on is answered on the same connection", async () => {
+  it("that keeps sending is answered on the same connection", async () => {
     const connection = await RawConnection.open(`http://127.0.0.1:${service.httpPort}`);
     const head = `POST ${creationPath} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n`;
     const body = "x".repeat(100_000);
@@ -47,7 +47,7 @@ describe("a stranger", () => {
   });
 });
 
-describe("a service that anyone may call", () => {
+describe("a public service", () => {
   const { check } = Health.method;
   /** A message of this many bytes. */
   const message = (bytes: number) =>
@@ -56,7 +56,7 @@ describe("a service that anyone may call", () => {
   it.each([
     [smallRequestBytesMax, "not_found"],
     [smallRequestBytesMax + 1, "resource_exhausted"],
-  ])("has an answer to a message of %d bytes: %s", async (bytes, code) => {
+  ])("answers a message of %d bytes with %s", async (bytes, code) => {
     const response = await fetch(`http://127.0.0.1:${service.httpPort}${grpcPathOf(check)}`, {
       method: "POST",
       headers: { "content-type": "application/proto" },

@@ -72,7 +72,7 @@ function callWithoutCertificate(port: number, caCertificateFile: string): Promis
 /** On a busy machine, a call may be over before the handshake is refused. */
 const refused = /^(unavailable|deadline_exceeded)$/;
 
-describe("gRPC with certificates", () => {
+describe("gRPC with TLS", () => {
   const servers: GrpcServer[] = [];
 
   afterEach(async () => {
@@ -86,16 +86,16 @@ describe("gRPC with certificates", () => {
     return server.listen("127.0.0.1", 0, tls, renewalMs);
   }
 
-  it("serves a client whose certificate is of the same authority", async () => {
+  it("serves a client with a certificate of the same CA", async () => {
     const port = await serve(ours.issue(join(folder, "server")));
     const client = ours.issue(join(folder, "client"));
     await expect.poll(() => callOnce(port, client)).toBe(1);
   });
 
   it.each<[string, () => TlsFiles | undefined]>([
-    ["of another authority", () => theirs.issue(join(folder, "stranger"))],
+    ["with a certificate of another CA", () => theirs.issue(join(folder, "stranger"))],
     [
-      "of another authority that believes ours",
+      "of another CA that trusts ours",
       () => {
         const stranger = theirs.issue(join(folder, "stranger"));
         const { caCertificateFile } = ours.issue(join(folder, "ours"));
@@ -103,21 +103,21 @@ describe("gRPC with certificates", () => {
       },
     ],
     ["without TLS", () => undefined],
-  ])("refuses a client %s", async (_name, channel) => {
+  ])("rejects a client %s", async (_name, channel) => {
     const tls = ours.issue(join(folder, "server"));
     const port = await serve(tls);
     await expect.poll(() => callOnce(port, tls)).toBe(1);
     expect(await callOnce(port, channel())).toMatch(refused);
   });
 
-  it("refuses a client without a certificate", async () => {
+  it("rejects a client without a certificate", async () => {
     const tls = ours.issue(join(folder, "server"));
     const port = await serve(tls);
     await expect.poll(() => callOnce(port, tls)).toBe(1);
     expect(await callWithoutCertificate(port, tls.caCertificateFile)).toBe("UNAVAILABLE");
   });
 
-  it("refuses a server of another authority", async () => {
+  it("rejects a server with a certificate of another CA", async () => {
     const tls = theirs.issue(join(folder, "impostor"));
     const port = await serve(tls);
     await expect.poll(() => callOnce(port, tls)).toBe(1);
@@ -125,7 +125,7 @@ describe("gRPC with certificates", () => {
     expect(await callOnce(port, client)).toMatch(refused);
   });
 
-  it("says why a server cannot be reached", async () => {
+  it("reports why a server cannot be reached", async () => {
     const port = await serve(theirs.issue(join(folder, "impostor")));
     const faultOf = async (tls: TlsFiles | undefined) => {
       const channel = openChannel(`localhost:${port}`, tls, async () => [{ address: "127.0.0.1" }]);
@@ -139,7 +139,7 @@ describe("gRPC with certificates", () => {
     expect(await faultOf(undefined)).toContain("it was ended before the peer had said a word");
   });
 
-  it("is not served with files that are not there, or do not belong together, nor with an authority that is empty", async () => {
+  it("does not start with missing or mismatched files or an empty CA file", async () => {
     const [tls, other] = [ours.issue(join(folder, "server")), ours.issue(join(folder, "other"))];
     const empty = join(folder, "empty.crt");
     writeFileSync(empty, "");
@@ -149,7 +149,7 @@ describe("gRPC with certificates", () => {
     await expect(serve({ ...tls, privateKeyFile: other.privateKeyFile })).rejects.toThrow(ConfigError);
   });
 
-  it("takes over files that are replaced, on both sides, without a restart", async () => {
+  it("picks up replaced files on both sides without a restart", async () => {
     const serverFolder = join(folder, "rotated-server");
     const clientFolder = join(folder, "rotated-client");
     const port = await serve(ours.issue(serverFolder));
@@ -163,15 +163,15 @@ describe("gRPC with certificates", () => {
   });
 
   it.each<[string, Authority, Authority]>([
-    ["a server of before and a client of after", ours, ours.renew()],
-    ["a server of after and a client of before", ours.renew(), ours],
-  ])("believes certificates of an authority that was renewed with its key: %s", async (_name, server, client) => {
+    ["an old server and a new client", ours, ours.renew()],
+    ["a new server and an old client", ours.renew(), ours],
+  ])("trusts certificates across a CA renewal with the same key: %s", async (_name, server, client) => {
     const port = await serve(server.issue(join(folder, "renewed-server")));
     const channel = client.issue(join(folder, "renewed-client"));
     await expect.poll(() => callOnce(port, channel)).toBe(1);
   });
 
-  it("is for the name that is dialled, whatever its addresses are", async () => {
+  it("checks the certificate for the dialled name, whatever its addresses", async () => {
     const port = await serve(ours.issue(join(folder, "server")));
     const tls = ours.issue(join(folder, "client"));
     await expect.poll(() => callOnce(port, tls)).toBe(1);
@@ -179,7 +179,7 @@ describe("gRPC with certificates", () => {
   });
 });
 
-describe("on the way from clear text to TLS", () => {
+describe("the migration from plaintext to TLS", () => {
   const servers: GrpcServer[] = [];
 
   afterEach(async () => {
@@ -202,20 +202,20 @@ describe("on the way from clear text to TLS", () => {
     steps.slice(Math.max(0, index - 1), index + 2).map((other) => [step, other] as const),
   );
 
-  it.each(neighbours)("a server at %s serves a client at %s", async (serverMode, clientMode) => {
+  it.each(neighbours)("lets a server in mode %s serve a client in mode %s", async (serverMode, clientMode) => {
     const port = await serve(serverMode);
     const client = filesOf("client", clientMode);
     await expect.poll(() => callOnce(port, client)).toBe(1);
   });
 
-  it.each(["accept", "call"] as const)("a server at %s believes no certificate of another authority", async (mode) => {
+  it.each(["accept", "call"] as const)("does not trust a certificate of another CA in mode %s", async (mode) => {
     const port = await serve(mode);
     await expect.poll(() => callOnce(port, filesOf("client", "strict"))).toBe(1);
     const stranger = theirs.issue(join(folder, "stranger"));
     expect(await callOnce(port, stranger)).toBe("unavailable");
   });
 
-  it("has those go that say their first word while it closes", async () => {
+  it("closes connections that send their first bytes during shutdown", async () => {
     const port = await serve("accept");
     const socket = connectTcp(port, "127.0.0.1");
     const busy = connectHttp2(`http://127.0.0.1:${port}`);
@@ -234,7 +234,7 @@ describe("on the way from clear text to TLS", () => {
     expect(late.destroyed).toBe(true);
   });
 
-  it("closes connections that have said nothing, when it closes", async () => {
+  it("closes silent connections on shutdown", async () => {
     const port = await serve("accept");
     const silent = await RawConnection.open(`http://127.0.0.1:${port}`);
     await servers[0]?.close(1_000);
@@ -243,11 +243,11 @@ describe("on the way from clear text to TLS", () => {
   });
 });
 
-describe("the configuration of TLS", () => {
+describe("the TLS configuration", () => {
   const file = import.meta.filename;
   const environment = { GRPC_TLS_CERT_FILE: file, GRPC_TLS_KEY_FILE: file, GRPC_TLS_CA_FILE: file };
 
-  it("names the three files", () => {
+  it("consists of three files", () => {
     expect(readGatewayConfig(environment).grpcTls).toEqual({
       mode: "strict",
       certificateFile: file,
@@ -256,19 +256,19 @@ describe("the configuration of TLS", () => {
     });
   });
 
-  it("is clear text without them", () => {
+  it("means plaintext if not set", () => {
     expect(readGatewayConfig({}).grpcTls).toBeUndefined();
     expect(readGatewayConfig({ GRPC_TLS_CERT_FILE: " " }).grpcTls).toBeUndefined();
   });
 
-  it.each(Object.keys(environment))("is a fault with all but %s, or it alone", (name) => {
+  it.each(Object.keys(environment))("is invalid without %s, or with it alone", (name) => {
     const fault = /GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE must be set together/;
     expect(() => readGatewayConfig({ ...environment, [name]: undefined })).toThrow(fault);
     expect(() => readGatewayConfig({ [name]: file })).toThrow(fault);
   });
 });
 
-describe("the whole system with certificates", () => {
+describe("the whole system with TLS", () => {
   let stack: Stack;
 
   beforeAll(async () => {
@@ -291,7 +291,7 @@ describe("the whole system with certificates", () => {
     await expect.poll(async () => (await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
   });
 
-  it("gives the keys of access tokens to nobody without a certificate, and takes them from nobody else", async () => {
+  it("serves token keys only to holders of a certificate, and fetches them only from such", async () => {
     const lifecycle = new Lifecycle(silentLogger());
     const grpcTls = theirs.issue(join(folder, "stranger"));
     const config = { ...stack.preset.config, grpcPort: 0, httpPort: 0, grpcTls };
@@ -304,11 +304,11 @@ describe("the whole system with certificates", () => {
     }
   });
 
-  it.each(["preset", "organization"] as const)("speaks no clear text at the gRPC port: %s", async (name) => {
+  it.each(["preset", "organization"] as const)("accepts no plaintext on the gRPC port: %s", async (name) => {
     expect(await callOnce(stack[name].config.grpcPort, undefined)).toBe("unavailable");
   });
 
-  it("is 503 with a gateway that has a certificate of another authority", async () => {
+  it("returns 503 if the gateway's certificate is of another CA", async () => {
     await stack.gateway.stop();
     await stack.gateway.start({ grpcTls: theirs.issue(join(folder, "stranger")), requestTimeoutMs: 1_000 });
     expect((await stack.create("refused")).status).toBe(503);

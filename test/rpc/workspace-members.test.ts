@@ -36,7 +36,7 @@ const userIdsOf = async (workspace: string) =>
   (await admin(listWorkspaceMembers, { workspace })).members.map(({ userId }) => userId);
 
 describe("the members of a workspace", () => {
-  it("are those who were added, once each, oldest membership first", async () => {
+  it("are those added, once each, oldest membership first", async () => {
     await makeWorkspace(admin, "team");
     const [ada, ben] = [await newMember(), await newMember()];
     const added = await admin(addWorkspaceMembers, { workspace: "team", userIds: [ada, ben, ada, tenant.userId] });
@@ -58,7 +58,7 @@ describe("the members of a workspace", () => {
     expect((await admin(listWorkspaceMembers, { workspace: "team" })).members).toEqual(members);
   });
 
-  it("are everyone in the default workspace, whom nobody can take out of it", async () => {
+  it("are all organization members in the default workspace, and cannot be removed there", async () => {
     const ada = await newMember();
     const page = await admin(listWorkspaceMembers, { workspace: tenant.workspaceId });
     expect(page.totalCount).toBe(2);
@@ -70,7 +70,7 @@ describe("the members of a workspace", () => {
     });
   });
 
-  it("cannot be strangers, who are not told from nobody", async () => {
+  it("must belong to the organization, and others are reported as missing", async () => {
     await makeWorkspace(admin, "team");
     const other = await organizations.tenants.createOrganization();
     const userIds = [tenant.userId, other.userId, "user_000000000000000000000000000", "ü", ""];
@@ -86,7 +86,7 @@ describe("the members of a workspace", () => {
     expect(await admin(removeWorkspaceMembers, strangers)).toMatchObject({ removedCount: 0 });
   });
 
-  it.each([0, 101])("are not %d at once", async (length) => {
+  it.each([0, 101])("cannot be changed %d at once", async (length) => {
     await makeWorkspace(admin, "team");
     const request = { workspace: "team", userIds: Array(length).fill(tenant.userId) };
     for (const method of [addWorkspaceMembers, removeWorkspaceMembers] as const) {
@@ -96,7 +96,7 @@ describe("the members of a workspace", () => {
     }
   });
 
-  it("leave, unless they have keys there that work", async () => {
+  it("can be removed unless they have working keys there", async () => {
     await makeWorkspace(admin, "team");
     const [ada, ben] = [await newMember(), await newMember()];
     await admin(addWorkspaceMembers, { workspace: "team", userIds: [ada, ben] });

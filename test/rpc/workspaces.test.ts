@@ -43,7 +43,7 @@ const userIdsOf = async (workspace: string) =>
   (await admin(listWorkspaceMembers, { workspace })).members.map(({ userId }) => userId);
 
 describe("CreateWorkspace", () => {
-  it("makes the workspace that is asked for, with who makes it as its member", async () => {
+  it("creates the requested workspace with its creator as a member", async () => {
     const request = {
       name: "Staging 🧪",
       slug: "staging-2",
@@ -60,7 +60,7 @@ describe("CreateWorkspace", () => {
     expect(await userIdsOf("staging-2")).toEqual([tenant.userId]);
   });
 
-  it("leaves unset what is not given", async () => {
+  it("leaves fields unset that are not given", async () => {
     const { description, defaultTextModel, defaultImageModel, defaultProviderSort } = await makeWorkspace(
       admin,
       "plain",
@@ -68,7 +68,7 @@ describe("CreateWorkspace", () => {
     expect([description, defaultTextModel, defaultImageModel, defaultProviderSort]).toEqual(Array(4).fill(undefined));
   });
 
-  it("names everything that is wrong at once", async () => {
+  it("reports all violations at once", async () => {
     const long = "x".repeat(256);
     const request = {
       name: "",
@@ -92,13 +92,13 @@ describe("CreateWorkspace", () => {
     });
   });
 
-  it("takes every field at its longest", async () => {
+  it("accepts every field at its maximum length", async () => {
     const name = "😀".repeat(100);
     const description = "😀".repeat(500);
     expect(await makeWorkspace(admin, "a".repeat(50), { name, description })).toMatchObject({ name, description });
   });
 
-  it("refuses a slug that is taken in the organization, and only there", async () => {
+  it("rejects a slug taken in the organization, but not in another", async () => {
     await makeWorkspace(admin, "taken");
     expect(await failureOf(makeWorkspace(admin, "taken"))).toMatchObject({
       code: "ALREADY_EXISTS",
@@ -109,7 +109,7 @@ describe("CreateWorkspace", () => {
     await makeWorkspace(admin, "taken");
   });
 
-  it("gives a slug to one of many who want it at once", async () => {
+  it("gives a slug to exactly one of many simultaneous requests", async () => {
     const results = await Promise.allSettled(Array.from({ length: 6 }, () => makeWorkspace(admin, "raced")));
     const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
     expect(refused).toEqual(Array(5).fill(expect.objectContaining({ reason: "SLUG_TAKEN" })));
@@ -117,7 +117,7 @@ describe("CreateWorkspace", () => {
 });
 
 describe("ListWorkspaces", () => {
-  it("lists workspaces over pages, oldest first, then by id", async () => {
+  it("pages through workspaces, oldest first, then by id", async () => {
     for (let n = 0; n < 6; n += 1) await makeWorkspace(admin, `workspace-${n}`);
     await organizations.pool.execute("UPDATE workspaces SET created_at = ? WHERE organization_id = ?", [
       new Date(0),
@@ -131,7 +131,7 @@ describe("ListWorkspaces", () => {
     expect(all.filter(({ isDefault }) => isDefault)).toMatchObject([{ id: tenant.workspaceId, slug: "default" }]);
   });
 
-  it("shows none of another organization, and none that was deleted", async () => {
+  it("omits deleted workspaces and those of other organizations", async () => {
     await makeWorkspace(admin, "doomed");
     await admin(deleteWorkspace, { workspace: "doomed" });
     await organizations.tenants.createOrganization();
@@ -139,15 +139,15 @@ describe("ListWorkspaces", () => {
   });
 });
 
-describe("a workspace that is named", () => {
-  it("is found by its id and its slug", async () => {
+describe("a workspace named in a request", () => {
+  it("is found by id and slug", async () => {
     const { id } = await makeWorkspace(admin, "found");
     for (const workspace of [id, id.toUpperCase(), "found"]) {
       expect((await admin(getWorkspace, { workspace })).workspace?.id).toBe(id);
     }
   });
 
-  it("is not told from none where it is another organization's, or was deleted", async () => {
+  it("is reported missing if it is another organization's or was deleted", async () => {
     const { id: deleted } = await makeWorkspace(admin, "deleted");
     await admin(deleteWorkspace, { workspace: deleted });
     const other = await organizations.administer();
@@ -180,7 +180,7 @@ describe("a workspace that is named", () => {
 });
 
 describe("UpdateWorkspace", () => {
-  it("changes what the mask names, and removes what it leaves unset", async () => {
+  it("changes the fields in the mask, and removes those left unset", async () => {
     await makeWorkspace(admin, "before", { description: "Old" });
     const change = async (workspace: string, paths: string[], fields: object) =>
       (await admin(updateWorkspace, { workspace, updateMask: { paths }, ...fields })).workspace;
@@ -196,17 +196,17 @@ describe("UpdateWorkspace", () => {
 
   it.each([
     ["no mask", {}, "update_mask"],
-    ["a field that is not there", { updateMask: { paths: ["id"] } }, "update_mask.paths[0]"],
+    ["an unknown field", { updateMask: { paths: ["id"] } }, "update_mask.paths[0]"],
     ["no name", { updateMask: { paths: ["name"] } }, "name"],
     ["no slug", { updateMask: { paths: ["slug"] } }, "slug"],
-  ])("refuses %s", async (_name, request, field) => {
+  ])("rejects %s", async (_name, request, field) => {
     expect(await failureOf(admin(updateWorkspace, { workspace: "default", ...request }))).toMatchObject({
       code: "INVALID_ARGUMENT",
       violations: [{ field }],
     });
   });
 
-  it("refuses a slug that is taken, but not its own", async () => {
+  it("rejects a taken slug, but not its own", async () => {
     await makeWorkspace(admin, "mine");
     const change = (slug: string) =>
       admin(updateWorkspace, { workspace: "mine", updateMask: { paths: ["slug"] }, slug });
@@ -216,7 +216,7 @@ describe("UpdateWorkspace", () => {
 });
 
 describe("DeleteWorkspace", () => {
-  it("takes the workspace from its keys, and frees its slug", async () => {
+  it("disconnects the workspace's keys and frees its slug", async () => {
     const { id } = await makeWorkspace(admin, "gone");
     const { key, secret } = await admin(createKey, { name: "Off", workspaceId: "gone" });
     const disabled = { key: key?.id ?? "", updateMask: { paths: ["disabled"] } };
@@ -228,14 +228,14 @@ describe("DeleteWorkspace", () => {
     expect((await makeWorkspace(admin, "gone")).id).not.toBe(id);
   });
 
-  it("spares the default workspace", async () => {
+  it("rejects the default workspace", async () => {
     expect(await failureOf(admin(deleteWorkspace, { workspace: "default" }))).toMatchObject({
       code: "FAILED_PRECONDITION",
       reason: "WORKSPACE_IS_DEFAULT",
     });
   });
 
-  it("spares one with keys that work, and names them", async () => {
+  it("rejects a workspace with working keys and names them", async () => {
     await makeWorkspace(admin, "busy");
     const { key } = await admin(createKey, { name: "n".repeat(255), workspaceId: "busy" });
     const others = await Promise.all(
@@ -249,7 +249,7 @@ describe("DeleteWorkspace", () => {
     await admin(deleteWorkspace, { workspace: "busy" });
   });
 
-  it("is done once where many do it at once", async () => {
+  it("succeeds once for simultaneous calls", async () => {
     await makeWorkspace(admin, "raced");
     const results = await Promise.allSettled(
       Array.from({ length: 6 }, () => admin(deleteWorkspace, { workspace: "raced" })),
@@ -258,7 +258,7 @@ describe("DeleteWorkspace", () => {
     expect(refused).toEqual(Array(5).fill(expect.objectContaining(notFound)));
   });
 
-  it("leaves no working key behind that is made at the same time", async () => {
+  it("leaves no working key that is created at the same time", async () => {
     for (let round = 0; round < 5; round += 1) {
       await makeWorkspace(admin, `raced-${round}`);
       const workspace = `raced-${round}`;
