@@ -51,8 +51,27 @@ function install() {
     console.error("Fetching the pinned Node ...");
     run("fetching the pinned Node", join(modules, "node"), "node", ["installArchSpecificPackage"]);
     rmSync(join(modules, ".bin", "node"), { force: true });
+    requireRunning(join(modules, "node", "bin", "node"));
     symlinkSync(join("..", "node", "bin", "node"), join(modules, ".bin", "node"));
   }
+}
+
+/** The pinned Node needs a library that a small system lacks, and that the machine's own Node may not need. */
+function requireRunning(program) {
+  const start = () => spawnSync(program, ["--version"], { encoding: "utf8" });
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot && start().stderr?.includes("libatomic")) {
+    console.error("Installing libatomic1 with apt, which the pinned Node needs ...");
+    const apt = (...args) => spawnSync("apt-get", ["-o", "DPkg::Lock::Timeout=120", "--quiet", ...args]);
+    apt("update");
+    apt("--yes", "--no-install-recommends", "install", "libatomic1");
+  }
+  const { status, error, stderr } = start();
+  if (status === 0) return;
+  fail(`${error?.message ?? stderr}
+
+The pinned Node does not run on this machine; the reason is above. If a library is missing, install it, then run the
+same command again: libatomic is in the package libatomic1 of Debian and Ubuntu, and in libatomic of Fedora.`);
 }
 
 function run(step, cwd, command, args) {

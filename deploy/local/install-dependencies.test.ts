@@ -48,11 +48,28 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true }));
 
+const env = () => ({ ...process.env, PATH: `${at("bin")}:${process.env.PATH}` });
+
 /** Runs the script and returns its exit code. */
 async function install(...nodeFlags: string[]): Promise<number> {
-  const env = { ...process.env, PATH: `${at("bin")}:${process.env.PATH}` };
-  const [code] = await once(spawn(process.execPath, [...nodeFlags, at(script)], { cwd: root, env }), "exit");
+  const [code] = await once(spawn(process.execPath, [...nodeFlags, at(script)], { cwd: root, env: env() }), "exit");
   return code;
+}
+
+/** As on a system without libatomic, which apt-get may or may not be able to install. */
+function lackLibrary({ aptGet }: { readonly aptGet: string }): void {
+  write("package-lock.json", '{"packages":{}}');
+  write("node_modules/.package-lock.json", '{"packages":{}}');
+  write("node_modules/.bin/other", "");
+  write(
+    "node_modules/node/installArchSpecificPackage.js",
+    `const fs = require("node:fs");
+    fs.mkdirSync("bin", { recursive: true });
+    const start = "[ -e ${at("libatomic")} ] || { echo 'error while loading libatomic.so.1' >&2; exit 127; }";
+    fs.writeFileSync("bin/node", "#!/bin/sh\\n" + start + "\\n", { mode: 0o755 });`,
+  );
+  write("bin/apt-get", `#!/bin/sh\n${aptGet}\n`);
+  chmodSync(at("bin/apt-get"), 0o755);
 }
 
 const log = () => (existsSync(at("log")) ? readFileSync(at("log"), "utf8").trimEnd().split("\n") : []);
@@ -96,4 +113,20 @@ it("does not remove the lock that another has taken, who saw the same one left b
   write("go", "");
   expect(await Promise.all([quick, hesitant])).toEqual([0, 0]);
   expect(log()).toEqual(["begun", "done"]);
+});
+
+it.runIf(process.getuid?.() === 0)("installs the library that the pinned Node needs, if it is missing", async () => {
+  lackLibrary({ aptGet: `case "$*" in *"install libatomic1") touch ${at("libatomic")};; esac` });
+  expect(await install()).toBe(0);
+  expect(existsSync(at("node_modules/.bin/node"))).toBe(true);
+});
+
+it("says which library to install, every time, if the pinned Node does not run", () => {
+  lackLibrary({ aptGet: "exit 100" });
+  for (let round = 0; round < 2; round += 1) {
+    const { status, stderr } = spawnSync(process.execPath, [at(script)], { cwd: root, env: env(), encoding: "utf8" });
+    expect(status).toBe(1);
+    expect(stderr).toContain("error while loading libatomic.so.1");
+    expect(stderr).toContain("package libatomic1 of Debian");
+  }
 });
