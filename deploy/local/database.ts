@@ -71,7 +71,8 @@ async function initialize(server: InstalledServer, options: DatabaseOptions): Pr
       await runProgram(server.daemon, [...args, "--initialize-insecure"], { signal: options.signal });
     } else {
       const rootWithoutPassword = ["--auth-root-authentication-method=normal", "--skip-test-db"];
-      const own = [`--tmpdir=${dataDir}`, ...rootWithoutPassword];
+      // It would refuse a machine that cannot look up its own name. Nothing here depends on that.
+      const own = [`--tmpdir=${dataDir}`, "--force", ...rootWithoutPassword];
       await runProgram(server.initializer, [...args, ...own], { signal: options.signal });
     }
   } catch (error) {
