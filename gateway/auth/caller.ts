@@ -54,7 +54,7 @@ export class Caller {
     if (isStale) return rpc({ accessToken: first.accessToken, requestId, deadlineMs, trace });
     const request = { key, workspaceId, requestId, deadlineMs, trace };
     let isOpen = false;
-    const onLeftOpen = () => {
+    const onOutcomeUnknown = () => {
       isOpen = true;
     };
     // Once an attempt was left unanswered, a conflict may be with that attempt itself, which may still be stored.
@@ -62,7 +62,7 @@ export class Caller {
     // An answer that is made of many calls may take longer than a grant lives.
     const grant = nowMs < first.useUntilMs ? first : await exchange.grantFor(request);
     try {
-      return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs, onLeftOpen, trace });
+      return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs, onOutcomeUnknown, trace });
     } catch (error) {
       if (!isOfKind(error, "unauthenticated")) throw withDoubt(error);
     }
@@ -71,7 +71,7 @@ export class Caller {
     exchange.expire(request, grant);
     const { accessToken } = await exchange.grantFor(request);
     try {
-      return await rpc({ accessToken, requestId, deadlineMs, onLeftOpen, trace });
+      return await rpc({ accessToken, requestId, deadlineMs, onOutcomeUnknown, trace });
     } catch (error) {
       // Not a 401, which would be about the caller's key, and that was accepted.
       throw isOfKind(error, "unauthenticated")

@@ -19,9 +19,9 @@ it("a batch that is left open tells every caller so", () => {
   const told: number[] = [];
   const tellers = calls.map((call, index) => ({
     ...call,
-    options: { ...call.options, onLeftOpen: () => told.push(index) },
+    options: { ...call.options, onOutcomeUnknown: () => told.push(index) },
   }));
-  optionsOfBatch(tellers).onLeftOpen?.();
+  optionsOfBatch(tellers).onOutcomeUnknown?.();
   expect(told).toEqual([0, 1]);
 });
 

@@ -22,8 +22,8 @@ export function optionsOfBatch(calls: Calls): CallOptions {
     accessToken: options.accessToken,
     requestId: idsOfParts(calls.map(({ options }) => options.requestId)).join(","),
     deadlineMs: Math.max(...calls.map(({ options }) => options.deadlineMs)),
-    onLeftOpen: () => {
-      for (const { options } of calls) options.onLeftOpen?.();
+    onOutcomeUnknown: () => {
+      for (const { options } of calls) options.onOutcomeUnknown?.();
     },
     ...traceOfAll(calls),
   };

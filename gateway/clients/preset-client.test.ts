@@ -64,11 +64,11 @@ describe("createVersion", () => {
 
   it("tells who asked for a part that it is made again, and may have been stored before", async () => {
     const { calls } = callsOn((slug) => (slug === "b" ? failed(unavailableCode) : found(slug)));
-    const leftOpen: string[] = [];
+    const outcomeUnknown: string[] = [];
     const create = (slug: string) =>
-      calls.createVersion({ slug }, { ...options(), onLeftOpen: () => leftOpen.push(slug) });
+      calls.createVersion({ slug }, { ...options(), onOutcomeUnknown: () => outcomeUnknown.push(slug) });
     await Promise.all(["a", "b", "c"].map(create));
-    expect(leftOpen).toEqual(["b"]);
+    expect(outcomeUnknown).toEqual(["b"]);
   });
 
   it("makes a part again, alone, that has more time than the service took, and no other", async () => {

@@ -115,7 +115,7 @@ function answersOf<Request>(
   return calls.map(({ request, options }, index) => {
     const answer = fromOutcome(outcomes[index]);
     if (isWorthAnotherCall(answer, options)) {
-      options.onLeftOpen?.();
+      options.onOutcomeUnknown?.();
       return callAlone(request, options).catch((error: Error) => error);
     }
     if (isTooLarge(answer)) return callLarge(request, options).catch((error: Error) => error);

@@ -44,11 +44,11 @@ async function open(Connection = ClientConnection): Promise<void> {
   connection = new Connection(connect(portOf(server), "127.0.0.1"), listener);
   const [socket] = await accepted;
   peer = socket;
-  let greetingBytes = preface.length;
+  let prefaceBytes = preface.length;
   const reader = new FrameReader((type, bits, streamId, payload) => heard.push({ type, bits, streamId, payload }));
   socket.on("data", (chunk: Buffer) => {
-    reader.read(chunk.subarray(greetingBytes));
-    greetingBytes = Math.max(0, greetingBytes - chunk.length);
+    reader.read(chunk.subarray(prefaceBytes));
+    prefaceBytes = Math.max(0, prefaceBytes - chunk.length);
   });
   socket.on("error", () => {});
 }

@@ -5,8 +5,8 @@ import { errorCodes, preface, protocolError, settings, streamIdMax } from "./pro
 import { Http2Stream, type StreamListener } from "./stream.ts";
 
 const side = {
-  greeting: preface,
-  peerGreeting: Buffer.alloc(0),
+  preface,
+  peerPreface: Buffer.alloc(0),
   settings: { enablePush: 0 },
   // The answer to a batch is often larger than the default window, after which a server would have to wait for the
   // client.
@@ -61,7 +61,7 @@ export class ClientConnection extends Http2Connection {
   override onSettings(values: ReadonlyMap<number, number>): void {
     super.onSettings(values);
     this.#streamsMax = values.get(settings.maxConcurrentStreams) ?? this.#streamsMax;
-    this.onRoom();
+    this.onStreamSlotFree();
   }
 
   override onGoaway(lastStreamId: number): void {
@@ -73,23 +73,23 @@ export class ClientConnection extends Http2Connection {
   }
 
   /** Headers of a stream that was given up. */
-  protected override onHeadersOfNone(streamId: number): void {
+  protected override onHeadersOfClosedStream(streamId: number): void {
     if (!this.hasBegun(streamId)) throw protocolError("An answer that nobody asked for");
   }
 
-  protected override onHeadersOf(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void {
+  protected override onHeadersOfOpenStream(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void {
     stream.listener.onHeaders(fields, isLast);
     if (isLast && !stream.isClosed) this.receivedAll(stream);
   }
 
   /** A server is trusted to have its reasons. */
-  protected override onNuisance(): void {}
+  protected override onUselessWork(): void {}
 
   protected override sentAll(stream: Http2Stream): void {
     if (stream.hasReceivedAll) this.end(stream, errorCodes.none);
   }
 
-  protected override onRoom(): void {
+  protected override onStreamSlotFree(): void {
     for (const [stream, { headers, body }] of this.#waiting) {
       if (!this.#hasRoom) return;
       this.#waiting.delete(stream);

@@ -26,8 +26,8 @@ import type { Http2Stream, StreamOwner } from "./stream.ts";
 /** How the two sides differ from the beginning. */
 interface Side {
   /** What each sends before its first frame. */
-  readonly greeting: Buffer;
-  readonly peerGreeting: Buffer;
+  readonly preface: Buffer;
+  readonly peerPreface: Buffer;
   readonly settings: Parameters<typeof settingsFrame>[0];
   /** How much the peer may send before it must wait: on a stream, and on all together. */
   readonly streamWindow: number;
@@ -59,7 +59,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     this.#socket = socket;
     this.#side = side;
     this.#receiveWindow = side.window;
-    this.#inbox = new Inbox(side.peerGreeting, this);
+    this.#inbox = new Inbox(side.peerPreface, this);
     this.outbox = new Outbox(socket, (stream) => this.sentAll(stream));
     socket.on("data", (chunk: Buffer) => this.#receive(chunk));
     // Reported by its close. But an error without a listener would end the process.
@@ -68,7 +68,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     socket.on("close", () => this.closed());
     // Whoever looked at its first byte may have paused it.
     socket.resume();
-    this.#greet();
+    this.#sendPreface();
   }
 
   /** Whether it accepts no more streams. */
@@ -123,9 +123,9 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
 
   onHeaders(streamId: number, fields: readonly Field[], isLast: boolean): void {
     const stream = this.streams.get(streamId);
-    if (!stream) this.onHeadersOfNone(streamId, fields, isLast);
-    else if (stream.hasReceivedAll) this.resetFaulty(stream, errorCodes.streamClosed);
-    else this.onHeadersOf(stream, fields, isLast);
+    if (!stream) this.onHeadersOfClosedStream(streamId, fields, isLast);
+    else if (stream.hasReceivedAll) this.resetForPeerFault(stream, errorCodes.streamClosed);
+    else this.onHeadersOfOpenStream(stream, fields, isLast);
   }
 
   onData(streamId: number, data: Buffer, windowBytes: number, isLast: boolean): void {
@@ -135,7 +135,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     stream.missingBytes -= data.length;
     const fault = faultOf(stream);
     if (fault !== undefined) {
-      this.resetFaulty(stream, fault);
+      this.resetForPeerFault(stream, fault);
       return;
     }
     if (!isLast) this.#countReceivedOf(stream, windowBytes);
@@ -147,7 +147,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     const stream = this.#find(streamId);
     if (!stream) return;
     this.end(stream, code);
-    this.onNuisance();
+    this.onUselessWork();
   }
 
   onPing(payload: Buffer): void {
@@ -161,20 +161,20 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   onWindowUpdate(streamId: number, bytes: number): void {
     if (streamId === 0) {
       if (bytes === 0) throw protocolError("A window grows by nothing");
-      if (!this.outbox.allow(bytes)) throw flowControlError();
+      if (!this.outbox.growWindow(bytes)) throw flowControlError();
       return;
     }
     const stream = this.#find(streamId);
     if (!stream) return;
-    if (bytes === 0) this.resetFaulty(stream, errorCodes.protocol);
-    else if (!this.outbox.allowOn(stream, bytes)) this.resetFaulty(stream, errorCodes.flowControl);
+    if (bytes === 0) this.resetForPeerFault(stream, errorCodes.protocol);
+    else if (!this.outbox.growStreamWindow(stream, bytes)) this.resetForPeerFault(stream, errorCodes.flowControl);
   }
 
   /** Headers of a stream that is not open; it may be a new one. */
-  protected abstract onHeadersOfNone(streamId: number, fields: readonly Field[], isLast: boolean): void;
-  protected abstract onHeadersOf(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void;
+  protected abstract onHeadersOfClosedStream(streamId: number, fields: readonly Field[], isLast: boolean): void;
+  protected abstract onHeadersOfOpenStream(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void;
   /** The peer caused us useless work. */
-  protected abstract onNuisance(): void;
+  protected abstract onUselessWork(): void;
   /** Our side of a stream has ended. */
   protected abstract sentAll(stream: Http2Stream): void;
   /** The last stream of the peer that may have been processed. */
@@ -189,7 +189,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
 
   protected receivedAll(stream: Http2Stream): void {
     if (stream.missingBytes > 0) {
-      this.resetFaulty(stream, errorCodes.protocol);
+      this.resetForPeerFault(stream, errorCodes.protocol);
       return;
     }
     stream.hasReceivedAll = true;
@@ -198,21 +198,21 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   }
 
   /** Resets a stream because of what the peer has sent on it. */
-  protected resetFaulty(stream: Http2Stream, code: number): void {
+  protected resetForPeerFault(stream: Http2Stream, code: number): void {
     this.reset(stream, code);
-    this.onNuisance();
+    this.onUselessWork();
   }
 
   protected end(stream: Http2Stream, code: number): void {
     this.streams.delete(stream.id);
     this.outbox.forget(stream);
     stream.close(code);
-    this.onRoom();
+    this.onStreamSlotFree();
     this.#endIfDone();
   }
 
   /** There is room for another stream. */
-  protected onRoom(): void {}
+  protected onStreamSlotFree(): void {}
 
   protected hasBegun(streamId: number): boolean {
     return streamId % 2 === 1 && streamId <= this.newestStreamId;
@@ -226,19 +226,19 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     }
   }
 
-  #greet(): void {
-    const { greeting, settings: own, streamWindow, window } = this.#side;
+  #sendPreface(): void {
+    const { preface, settings: own, streamWindow, window } = this.#side;
     const first = { ...own, initialWindowSize: streamWindow, maxHeaderListSize: headerListBytesMax };
-    this.outbox.push(Buffer.concat([greeting, settingsFrame(first)]));
+    this.outbox.push(Buffer.concat([preface, settingsFrame(first)]));
     if (window > windowDefault) this.outbox.push(windowUpdateFrame(0, window - windowDefault));
   }
 
   #receive(chunk: Buffer): void {
     if (this.#hasFailed || this.destroyed) return;
-    this.outbox.hold();
+    this.outbox.cork();
     try {
       this.#inbox.read(chunk);
-      this.outbox.release();
+      this.outbox.uncork();
       if (this.outbox.isFlooded) this.destroy();
     } catch (error) {
       const isPeers = error instanceof ConnectionError;
@@ -275,7 +275,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   #fail(code: number): void {
     this.#hasFailed = true;
     this.outbox.push(goawayFrame(this.lastStreamId, code));
-    this.outbox.release();
+    this.outbox.uncork();
     this.#end();
     this.#destroySoon();
   }

@@ -53,12 +53,12 @@ export class Inbox {
   readonly #reader = new FrameReader((type, bits, id, payload) => this.#onFrame(type, bits, id, payload));
   readonly #decoder = new HeaderDecoder();
   /** The part of the connection preface that has not arrived yet. */
-  #greeting: Buffer;
+  #preface: Buffer;
   #hasSettings = false;
   #block: OpenBlock | undefined;
 
-  constructor(greeting: Buffer, listener: InboxListener) {
-    this.#greeting = greeting;
+  constructor(preface: Buffer, listener: InboxListener) {
+    this.#preface = preface;
     this.#listener = listener;
   }
 
@@ -69,13 +69,13 @@ export class Inbox {
 
   /** Throws ConnectionError where the peer breaks a rule, and whatever the listener throws. */
   read(chunk: Buffer): void {
-    if (this.#greeting.length === 0) {
+    if (this.#preface.length === 0) {
       this.#reader.read(chunk);
       return;
     }
-    const length = Math.min(this.#greeting.length, chunk.length);
-    if (this.#greeting.compare(chunk, 0, length, 0, length) !== 0) throw protocolError("This is no HTTP/2");
-    this.#greeting = this.#greeting.subarray(length);
+    const length = Math.min(this.#preface.length, chunk.length);
+    if (this.#preface.compare(chunk, 0, length, 0, length) !== 0) throw protocolError("This is no HTTP/2");
+    this.#preface = this.#preface.subarray(length);
     this.#reader.read(chunk.subarray(length));
   }
 

@@ -16,7 +16,7 @@ const silenceMs = 1_000;
 /** Smaller pieces are copied together and sent as one. */
 const copiedBytesMax = 64 * 1024;
 const noBytes = Buffer.alloc(0);
-const atOnce = (run: () => void): void => run();
+const immediately = (run: () => void): void => run();
 
 /** Sends over one connection: frames in order, and data as fast as flow control and the socket allow. */
 export class Outbox {
@@ -28,8 +28,8 @@ export class Outbox {
   readonly #onSentAll: (stream: Http2Stream) => void;
   #frames: Buffer[] = [];
   #frameBytes = 0;
-  #isPlanned = false;
-  #isHeld = false;
+  #isFlushScheduled = false;
+  #isCorked = false;
   #sentAtMs = monotonicMs();
   #hasSentHeaders = false;
   /** Streams with data that waits for the connection, in round-robin order. */
@@ -45,26 +45,26 @@ export class Outbox {
   push(bytes: Buffer): void {
     this.#frames.push(bytes);
     this.#frameBytes += bytes.length;
-    if (!this.#isHeld) this.#plan(queueMicrotask);
+    if (!this.#isCorked) this.#scheduleFlush(queueMicrotask);
   }
 
   /** Nothing leaves until it is released. */
-  hold(): void {
-    this.#isHeld = true;
+  cork(): void {
+    this.#isCorked = true;
   }
 
-  release(): void {
-    this.#isHeld = false;
-    this.#plan(atOnce);
+  uncork(): void {
+    this.#isCorked = false;
+    this.#scheduleFlush(immediately);
   }
 
   /**
    * Writing to a peer that has closed the connection destroys it, and what lies unread in the socket is lost: answers, if
    * this process was stalled until now. So after a silence, what has arrived is read before anything is written.
    */
-  #plan(run: (flush: () => void) => void): void {
-    if (this.#isPlanned || this.#frames.length === 0) return;
-    this.#isPlanned = true;
+  #scheduleFlush(run: (flush: () => void) => void): void {
+    if (this.#isFlushScheduled || this.#frames.length === 0) return;
+    this.#isFlushScheduled = true;
     if (monotonicMs() - this.#sentAtMs > silenceMs) afterArrivals(this.flush);
     else run(this.flush);
   }
@@ -96,7 +96,7 @@ export class Outbox {
   }
 
   /** The peer accepts more on the connection. Like the next two, returns false if that exceeds the maximum window. */
-  allow(bytes: number): boolean {
+  growWindow(bytes: number): boolean {
     this.#window += bytes;
     if (this.#window > windowMax) return false;
     this.#sendBlocked();
@@ -104,7 +104,7 @@ export class Outbox {
   }
 
   /** The peer accepts more on a stream. */
-  allowOn(stream: Http2Stream, bytes: number): boolean {
+  growStreamWindow(stream: Http2Stream, bytes: number): boolean {
     stream.sendWindow += bytes;
     if (stream.sendWindow > windowMax) return false;
     if (stream.writableLength > 0) this.data(stream);
@@ -179,7 +179,7 @@ export class Outbox {
   }
 
   readonly flush = (): void => {
-    this.#isPlanned = false;
+    this.#isFlushScheduled = false;
     const frames = this.#frames;
     if (frames.length === 0) return;
     const bytes = this.#frameBytes;

@@ -11,8 +11,8 @@ import { Http2Stream } from "./stream.ts";
 const streamsMax = 4_096;
 
 const side = {
-  greeting: Buffer.alloc(0),
-  peerGreeting: preface,
+  preface: Buffer.alloc(0),
+  peerPreface: preface,
   settings: { maxConcurrentStreams: streamsMax },
   // No more than the default, so that not everything is on its way already when a client gives up a request.
   streamWindow: windowDefault,
@@ -23,10 +23,10 @@ const side = {
  * How many useless operations a client may cause at once, and how many per second: streams that it resets, or that we
  * reset because of what it sends, and changed settings.
  */
-const nuisancesMax = 1_000;
-const nuisancesPerSecond = 33;
-/** Settings may change the window of every stream: to do that for so many is as much work as a nuisance is. */
-const streamsPerNuisance = 100;
+const uselessWorkMax = 1_000;
+const uselessWorkPerSecond = 33;
+/** Settings may change the window of every stream: to do that for so many counts as one operation. */
+const streamsPerUselessWork = 100;
 
 interface ServerListener {
   /** To receive the rest of the request, set the stream's `listener`. */
@@ -38,7 +38,7 @@ interface ServerListener {
 /** The server's side of a connection. */
 export class ServerConnection extends Http2Connection {
   readonly #listener: ServerListener;
-  #nuisancesLeft = nuisancesMax;
+  #uselessWorkLeft = uselessWorkMax;
   #countedAtMs = monotonicMs();
 
   constructor(socket: Socket, listener: ServerListener) {
@@ -62,7 +62,7 @@ export class ServerConnection extends Http2Connection {
   override onGoaway(): void {}
 
   override onSettings(values: ReadonlyMap<number, number>): void {
-    this.onNuisance(1 + this.streams.size / streamsPerNuisance);
+    this.onUselessWork(1 + this.streams.size / streamsPerUselessWork);
     super.onSettings(values);
   }
 
@@ -70,7 +70,7 @@ export class ServerConnection extends Http2Connection {
     return this.newestStreamId;
   }
 
-  protected override onHeadersOfNone(streamId: number, fields: readonly Field[], isLast: boolean): void {
+  protected override onHeadersOfClosedStream(streamId: number, fields: readonly Field[], isLast: boolean): void {
     if (streamId % 2 === 0) throw protocolError("A stream that only we might begin");
     // A frame of a stream that we ended while it was on its way.
     if (this.hasBegun(streamId)) return;
@@ -81,7 +81,7 @@ export class ServerConnection extends Http2Connection {
     }
     if (!isRequest(fields)) {
       this.outbox.push(rstStreamFrame(streamId, errorCodes.protocol));
-      this.onNuisance();
+      this.onUselessWork();
       return;
     }
     const stream = new Http2Stream(this);
@@ -91,9 +91,9 @@ export class ServerConnection extends Http2Connection {
     if (isLast && !stream.isClosed) this.receivedAll(stream);
   }
 
-  protected override onHeadersOf(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void {
+  protected override onHeadersOfOpenStream(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void {
     if (isLast && areTrailers(fields)) this.receivedAll(stream);
-    else this.resetFaulty(stream, errorCodes.protocol);
+    else this.resetForPeerFault(stream, errorCodes.protocol);
   }
 
   /** Whatever the client has not sent by then is not needed. */
@@ -102,12 +102,12 @@ export class ServerConnection extends Http2Connection {
     else this.reset(stream, errorCodes.none);
   }
 
-  protected override onNuisance(count = 1): void {
+  protected override onUselessWork(count = 1): void {
     const nowMs = monotonicMs();
-    const regained = ((nowMs - this.#countedAtMs) / 1_000) * nuisancesPerSecond;
+    const regained = ((nowMs - this.#countedAtMs) / 1_000) * uselessWorkPerSecond;
     this.#countedAtMs = nowMs;
-    this.#nuisancesLeft = Math.min(nuisancesMax, this.#nuisancesLeft + regained) - count;
-    if (this.#nuisancesLeft < 0) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too much work for nothing");
+    this.#uselessWorkLeft = Math.min(uselessWorkMax, this.#uselessWorkLeft + regained) - count;
+    if (this.#uselessWorkLeft < 0) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too much work for nothing");
   }
 
   protected override closed(): void {

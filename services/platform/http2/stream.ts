@@ -13,7 +13,7 @@ export interface StreamListener {
   onClose(code: number | undefined): void;
 }
 
-const nobody: StreamListener = { onHeaders() {}, onData() {}, onEnd() {}, onClose() {} };
+const noListener: StreamListener = { onHeaders() {}, onData() {}, onEnd() {}, onClose() {} };
 
 /** The connection, as seen by its streams. */
 export interface StreamOwner {
@@ -39,7 +39,7 @@ export class Http2Stream {
   readonly unsent = new Unsent();
   readonly #owner: StreamOwner;
 
-  constructor(owner: StreamOwner, listener = nobody) {
+  constructor(owner: StreamOwner, listener = noListener) {
     this.#owner = owner;
     this.listener = listener;
   }

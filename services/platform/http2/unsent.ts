@@ -24,7 +24,7 @@ export class Unsent {
     else this.#pieces[0] = first.subarray(bytesMax);
     const taken = first.length <= bytesMax ? first : first.subarray(0, bytesMax);
     this.#bytes -= taken.length;
-    if (this.#bytes === 0) this.#tellDrained();
+    if (this.#bytes === 0) this.#notifyDrained();
     return taken;
   }
 
@@ -32,7 +32,7 @@ export class Unsent {
   drop(): void {
     this.#pieces.length = 0;
     this.#bytes = 0;
-    this.#tellDrained();
+    this.#notifyDrained();
   }
 
   /** Waits until all data was taken, or never will be. */
@@ -43,7 +43,7 @@ export class Unsent {
     });
   }
 
-  #tellDrained(): void {
+  #notifyDrained(): void {
     this.#onDrained?.();
     this.#onDrained = undefined;
   }

@@ -27,7 +27,7 @@ export class CallBytes {
   readonly #limits: Limits;
   readonly #all: ByteBudget;
   readonly #byConnection = new WeakMap<object, ByteBudget>();
-  readonly #answered = new TransientSet<CallHold>();
+  readonly #answered = new TransientSet<CallReservation>();
   readonly #sweep: NodeJS.Timeout;
 
   constructor(limits: Partial<Limits> = {}) {
@@ -51,13 +51,13 @@ export class CallBytes {
   }
 
   /** Begins a call. It holds what is reported to it until it is released. */
-  open(connection: object, outlet: Outlet): CallHold {
+  open(connection: object, outlet: Outlet): CallReservation {
     let budget = this.#byConnection.get(connection);
     if (!budget) {
       budget = new ByteBudget(this.#limits.maxBytes / 2, this.#all);
       this.#byConnection.set(connection, budget);
     }
-    return new CallHold(new Reservation(budget), outlet, this.#answered);
+    return new CallReservation(new Reservation(budget), outlet, this.#answered);
   }
 
   close(): void {
@@ -74,17 +74,17 @@ export class CallBytes {
 }
 
 /** What one call holds. */
-export class CallHold implements Member {
+export class CallReservation implements Member {
   place = nowhere;
   readonly outlet: Outlet;
   /** By the monotonic clock. */
   answeredAtMs = Number.POSITIVE_INFINITY;
   readonly #reservation: Reservation;
-  readonly #answered: TransientSet<CallHold>;
+  readonly #answered: TransientSet<CallReservation>;
   #isRefused: boolean;
   #expectedBytes = 0;
 
-  constructor(reservation: Reservation, outlet: Outlet, answered: TransientSet<CallHold>) {
+  constructor(reservation: Reservation, outlet: Outlet, answered: TransientSet<CallReservation>) {
     this.outlet = outlet;
     this.#reservation = reservation;
     this.#answered = answered;
@@ -103,7 +103,7 @@ export class CallHold implements Member {
   }
 
   /** Whether there is room for so much of an answer; if so, it is reserved. To be called before the content is read. */
-  expects(bytes: number): boolean {
+  reserve(bytes: number): boolean {
     if (!this.#reservation.grow(bytes)) return false;
     this.#expectedBytes += bytes;
     return true;

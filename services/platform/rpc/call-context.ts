@@ -4,7 +4,7 @@ import type { Principal } from "../auth/principal.ts";
 import { invalidRequest } from "../domain/domain-error.ts";
 import type { Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
-import type { CallHold } from "./call-bytes.ts";
+import type { CallReservation } from "./call-bytes.ts";
 import type { Code } from "./codes.ts";
 import { overloaded } from "./refusals.ts";
 
@@ -22,7 +22,7 @@ export interface IncomingCall {
   /** Aborted when the caller is gone. Streams always have one. */
   readonly signal: AbortSignal | undefined;
   /** What it holds in memory; undefined if that is not counted. */
-  readonly hold: CallHold | undefined;
+  readonly reservation: CallReservation | undefined;
 }
 
 /** What a method knows about any call. */
@@ -49,19 +49,19 @@ export interface CallContext extends OpenContext {
    * The context of a part of a call that has an access token of its own, and may have less time; 0: as much as the
    * call.
    */
-  readonly inNameOf: (accessToken: string, timeoutMs: number) => Promise<CallContext>;
+  readonly onBehalfOf: (accessToken: string, timeoutMs: number) => Promise<CallContext>;
 }
 
 /** No call waits longer than this for the database, however long its caller would wait. */
 const callTimeoutMaxMs = 15_000;
 
 export function openContext(
-  { deadlineMs, isCanceled, signal, hold }: IncomingCall,
+  { deadlineMs, isCanceled, signal, reservation }: IncomingCall,
   { trace, partFailed }: Pick<OpenContext, "trace" | "partFailed">,
 ): OpenContext {
   const ours = monotonicMs() + callTimeoutMaxMs;
   const admit = (bytes: number) => {
-    if (hold && !hold.expects(bytes)) throw overloaded();
+    if (reservation && !reservation.reserve(bytes)) throw overloaded();
   };
   return {
     deadlineMs: Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, ours),
@@ -83,7 +83,7 @@ export async function callContext(
   const context: CallContext = {
     ...openContext(call, record),
     ...callerOf(await verifier.authenticate(call.header("authorization"))),
-    inNameOf: async (accessToken, timeoutMs) => {
+    onBehalfOf: async (accessToken, timeoutMs) => {
       if (timeoutMs < 0) throw invalidRequest([{ path: "timeout_ms", message: "must be at least 0" }]);
       const deadlineMs = timeoutMs === 0 ? context.deadlineMs : Math.min(context.deadlineMs, arrivedAtMs + timeoutMs);
       return { ...context, deadlineMs, ...callerOf(await verifier.verify(accessToken)) };

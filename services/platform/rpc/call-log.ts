@@ -54,7 +54,7 @@ export class CallRecord {
   failed(thrown: unknown): ConnectError {
     const error = toRpcError(thrown);
     // A fault of ours is logged as one, even if the caller has gone.
-    if (isOurFault(error) && !saysWhenToRetry(thrown)) this.#ended(codeName(error.code), error.cause ?? thrown);
+    if (isOurFault(error) && !hasRetryDelay(thrown)) this.#ended(codeName(error.code), error.cause ?? thrown);
     else this.#ended(codeName(this.#call.earlyEnd ?? error.code));
     return error;
   }
@@ -75,7 +75,7 @@ export class CallRecord {
       trace_id: this.trace?.traceId,
     };
     metrics.partFailed(line.code);
-    if (isOurFault(error) && !saysWhenToRetry(thrown))
+    if (isOurFault(error) && !hasRetryDelay(thrown))
       logger.error({ ...line, err: error.cause ?? thrown }, "part of an rpc failed");
     return toStatusMessage(error);
   };
@@ -126,6 +126,6 @@ function isOurFault(error: ConnectError): boolean {
 }
 
 /** A refusal that many callers get at once: the metrics count them, and their stacks would fill the log. */
-function saysWhenToRetry(thrown: unknown): boolean {
+function hasRetryDelay(thrown: unknown): boolean {
   return thrown instanceof DomainError && thrown.retryAfterMs !== undefined;
 }

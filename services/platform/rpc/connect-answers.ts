@@ -1,10 +1,10 @@
 import { type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import type { CallHold } from "./call-bytes.ts";
+import type { CallReservation } from "./call-bytes.ts";
 import type { Answer } from "./service.ts";
 
 /** What the call holds in memory. */
-export const holdKey = createContextKey<CallHold | undefined>(undefined);
+export const reservationKey = createContextKey<CallReservation | undefined>(undefined);
 
 /** What a unary method has answered. Whether that could be encoded is known only after connect-node. */
 export const answerKey = createContextKey<(Answer & { readonly context: HandlerContext }) | undefined>(undefined);
@@ -16,7 +16,7 @@ const trailersFlag = 0x80;
  * Follows a response on its way to the socket: counts the memory that it holds, and reports the outcome of the answer.
  */
 export function followAnswer(response: UniversalServerResponse, values: ContextValues): UniversalServerResponse {
-  const hold = values.get(holdKey);
+  const reservation = values.get(reservationKey);
   const answer = values.get(answerKey);
   if (!response.body) return response;
   return { ...response, body: chunksOf(response.body) };
@@ -24,19 +24,19 @@ export function followAnswer(response: UniversalServerResponse, values: ContextV
   async function* chunksOf(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     let isFirst = true;
     for await (const chunk of body) {
-      if (isFirst) tell(chunk);
+      if (isFirst) reportOutcome(chunk);
       isFirst = false;
-      hold?.answered(chunk.length);
+      reservation?.answered(chunk.length);
       yield chunk;
     }
-    if (isFirst) tell(undefined);
+    if (isFirst) reportOutcome(undefined);
   }
 
   /**
    * Connect signals the outcome by the status. In the other protocols a message comes first, or nothing but the
    * trailers.
    */
-  function tell(first: Uint8Array | undefined): void {
+  function reportOutcome(first: Uint8Array | undefined): void {
     if (!answer) return;
     const { context, encoded, notEncoded } = answer;
     const isConnect = context.protocolName === "connect";

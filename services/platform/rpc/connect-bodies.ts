@@ -4,8 +4,8 @@ import { isPlainTransfer } from "../http/transfer-encoding.ts";
 import { findOutline } from "../json/json-outline.ts";
 import { longTextLength } from "../json/json-text.ts";
 import { nextTurn } from "../process/next-turn.ts";
-import type { CallHold } from "./call-bytes.ts";
-import { holdKey } from "./connect-answers.ts";
+import type { CallReservation } from "./call-bytes.ts";
+import { reservationKey } from "./connect-answers.ts";
 import { fieldsMax, readRequest } from "./field-count.ts";
 import { overloaded, requestTooLarge, unsupportedRequest } from "./refusals.ts";
 
@@ -33,8 +33,8 @@ const envelopeBytes = 5;
 export type Chunks = AsyncIterator<Uint8Array>;
 
 /** Ends a call that there is no room for, before or while its body is read. */
-export function checkRoom(hold: CallHold | undefined): void {
-  if (hold?.isRefused) throw overloaded();
+export function checkRoom(reservation: CallReservation | undefined): void {
+  if (reservation?.isRefused) throw overloaded();
 }
 
 /**
@@ -46,10 +46,10 @@ export async function* wholeBody(chunks: Chunks, values: ContextValues): AsyncIt
   if (!pending) throw new Error("The body was read before the request gate");
   if (!isPlainTransfer(pending.context.requestHeader.get("transfer-encoding"))) throw unsupportedRequest();
   const body = new CheckedBody(pending);
-  const hold = values.get(holdKey);
+  const reservation = values.get(reservationKey);
   for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next()) {
-    hold?.received(chunk.value.length);
-    checkRoom(hold);
+    reservation?.received(chunk.value.length);
+    checkRoom(reservation);
     body.add(chunk.value);
   }
   const bytes = body.end();

@@ -7,7 +7,7 @@ import { createHttpServer } from "../http/http-server.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { CallBytes } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
-import { answerKey, followAnswer, holdKey } from "./connect-answers.ts";
+import { answerKey, followAnswer, reservationKey } from "./connect-answers.ts";
 import { checkRoom, pendingKey } from "./connect-bodies.ts";
 import { answerRefusals, refusalKey } from "./connect-refusals.ts";
 import { requestBytesMax } from "./message-sizes.ts";
@@ -39,9 +39,9 @@ export function createConnectServer(
     if (!handler) return response.writeHead(404).end();
     // Nothing here looks at the host, but connect-node throws at one that does not fit into a URL.
     request.headers.host = "localhost";
-    const hold = bytes.open(request.socket, response);
-    response.once("close", () => hold.release());
-    const values = createContextValues().set(holdKey, hold);
+    const reservation = bytes.open(request.socket, response);
+    response.once("close", () => reservation.release());
+    const values = createContextValues().set(reservationKey, reservation);
     handler(universalRequestFromNodeRequest(request, response, undefined, values))
       .then((answer) => universalResponseToNodeResponse(followAnswer(answer, values), response))
       // It cannot be written: the caller has gone, or does not read it.
@@ -69,8 +69,8 @@ function mount(router: ConnectRouter, method: ServedMethod): void {
   const requestGate = async (context: HandlerContext) => {
     const { values } = context;
     values.set(pendingKey, { context, bytesMax: method.requestBytesMax });
-    if (method.isProbe) values.delete(holdKey);
-    checkRoom(values.get(holdKey));
+    if (method.isProbe) values.delete(reservationKey);
+    checkRoom(values.get(reservationKey));
     const call = incomingCall(context);
     const refusal = values.get(refusalKey);
     // Nothing of an unauthenticated caller's body is read.
@@ -95,6 +95,6 @@ function incomingCall(context: HandlerContext): IncomingCall {
     // connect-node answers only when the method returns.
     earlyEnd: undefined,
     signal: context.signal,
-    hold: context.values.get(holdKey),
+    reservation: context.values.get(reservationKey),
   };
 }

@@ -42,7 +42,7 @@ export class Endpoint {
   }
 
   /** To be called when it did not answer a call in time: it gets no more calls until it reports ready again. */
-  doubt(): void {
+  markNotServing(): void {
     if (!this.#isServing) return;
     this.#set(false);
     this.#startWatch();
@@ -51,7 +51,7 @@ export class Endpoint {
   /** Calls in flight are answered. */
   close(): void {
     clearTimeout(this.#timer);
-    // There is nothing left to doubt, although one of those calls may still time out.
+    // One of those calls may still time out, which must not start another watch.
     this.#isServing = false;
     const watch = this.#watch;
     this.#watch = undefined;

@@ -41,10 +41,10 @@ export function toRpcError(thrown: unknown): ConnectError {
   ];
   // The header is for plain HTTP clients.
   const header = retryAfterMs === undefined ? undefined : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
-  return new ConnectError(shown(thrown.message), codeByKind[thrown.kind], header, details, thrown.cause);
+  return new ConnectError(truncated(thrown.message), codeByKind[thrown.kind], header, details, thrown.cause);
 }
 
-function shown(message: string): string {
+function truncated(message: string): string {
   return message.length > messageLengthMax ? `${message.slice(0, messageLengthMax)}…`.toWellFormed() : message;
 }
 

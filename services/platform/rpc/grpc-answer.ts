@@ -4,8 +4,8 @@ import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { encodeHeaders } from "../http2/header-encoder.ts";
 import type { Http2Stream } from "../http2/stream.ts";
 import { writeMessage } from "../protobuf/messages.ts";
-import type { CallHold } from "./call-bytes.ts";
-import { callMoments } from "./call-moments.ts";
+import type { CallReservation } from "./call-bytes.ts";
+import { callEvents } from "./call-events.ts";
 import { Code } from "./codes.ts";
 import { toStatusMessage } from "./errors.ts";
 import { frameOf, prefixBytes } from "./grpc-messages.ts";
@@ -19,12 +19,12 @@ const ok = encodeHeaders(["grpc-status", "0"]);
 /** What a call is answered with: headers, messages, and a status in the end. */
 export class GrpcAnswer {
   readonly #stream: Http2Stream;
-  readonly #hold: CallHold;
+  readonly #reservation: CallReservation;
   #hasBegun = false;
 
-  constructor(stream: Http2Stream, hold: CallHold) {
+  constructor(stream: Http2Stream, reservation: CallReservation) {
     this.#stream = stream;
-    this.#hold = hold;
+    this.#reservation = reservation;
   }
 
   /** One of several messages. Waits until it has left. */
@@ -34,7 +34,7 @@ export class GrpcAnswer {
 
   /** The call succeeded, and this is its last message. */
   end(lastFrame?: Buffer): void {
-    callMoments.answered.publish(undefined);
+    callEvents.answered.publish(undefined);
     if (lastFrame) this.#add(lastFrame);
     else this.#begin();
     this.#stream.end(ok);
@@ -42,7 +42,7 @@ export class GrpcAnswer {
 
   fail(error: ConnectError): void {
     if (this.#hasBegun) {
-      callMoments.answered.publish(undefined);
+      callEvents.answered.publish(undefined);
       this.#stream.end(encodeHeaders(statusOf(error)));
     } else failCall(this.#stream, error);
   }
@@ -53,7 +53,7 @@ export class GrpcAnswer {
   }
 
   #add(frame: Buffer): boolean {
-    this.#hold.answered(frame.length);
+    this.#reservation.answered(frame.length);
     this.#begin();
     return this.#stream.data(frame);
   }

@@ -27,11 +27,11 @@ beforeEach(async () => {
   connection = new ClientConnection(socket, { onReady() {}, onGoaway() {}, onClose() {} });
   [peer] = await accepted;
   peer.on("error", () => {});
-  let greetingBytes = preface.length;
+  let prefaceBytes = preface.length;
   const reader = new FrameReader((type, _bits, streamId, payload) => heard.push({ type, streamId, payload }));
   peer.on("data", (chunk: Buffer) => {
-    reader.read(chunk.subarray(greetingBytes));
-    greetingBytes = Math.max(0, greetingBytes - chunk.length);
+    reader.read(chunk.subarray(prefaceBytes));
+    prefaceBytes = Math.max(0, prefaceBytes - chunk.length);
   });
 });
 

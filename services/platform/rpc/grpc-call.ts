@@ -2,7 +2,7 @@ import type { ClientConnection } from "../http2/client-connection.ts";
 import { type Field, headerOf } from "../http2/header-table.ts";
 import { errorCodes } from "../http2/protocol.ts";
 import type { Http2Stream, StreamListener } from "../http2/stream.ts";
-import { callMoments } from "./call-moments.ts";
+import { callEvents } from "./call-events.ts";
 import { Code } from "./codes.ts";
 import { MessageReader } from "./grpc-messages.ts";
 import { responseBytesMax } from "./message-sizes.ts";
@@ -75,7 +75,7 @@ export class GrpcCall implements StreamListener {
       this.#giveUp({ code: Code.Internal, message: "The answer is compressed." });
       return;
     }
-    callMoments.answerReceived.publish(undefined);
+    callEvents.answerReceived.publish(undefined);
     try {
       this.#listener.onMessage(bytes);
     } catch {

@@ -69,14 +69,14 @@ async function callUntilDeadline(
       if (!isTimeout && !isOfKind(error, "unavailable")) throw error;
       if (isTimeout) {
         timeouts += 1;
-        endpoint?.doubt();
+        endpoint?.markNotServing();
       }
       if (endpoint) failed = new Set(failed).add(endpoint);
       // Another process may be fine; the same one needs time, unless it only asks for another connection.
       const isFirstRefusal = error instanceof RefusedCall && attempt === 0;
       const pauseMs = hasOthers || isFirstRefusal ? 0 : backoffMs(attempt);
       if (monotonicMs() + pauseMs >= options.deadlineMs) throw error;
-      if (!(error instanceof RefusedCall)) options.onLeftOpen?.();
+      if (!(error instanceof RefusedCall)) options.onOutcomeUnknown?.();
       if (pauseMs > 0) await sleep(pauseMs);
     }
   }

@@ -3,7 +3,7 @@ import { connect as connectTls } from "node:tls";
 import { ClientConnection } from "../http2/client-connection.ts";
 import { encodeHeaders } from "../http2/header-encoder.ts";
 import { monotonicMs } from "../process/clock.ts";
-import { callMoments } from "./call-moments.ts";
+import { callEvents } from "./call-events.ts";
 import { readCertificates } from "./certificates.ts";
 import { Code } from "./codes.ts";
 import { type CallListener, GrpcCall } from "./grpc-call.ts";
@@ -11,7 +11,7 @@ import { keepAlive } from "./keepalive.ts";
 import type { TlsFiles } from "./tls.ts";
 
 /** A peer that accepts a connection and then says nothing counts as unreachable. */
-const greetingTimeoutMs = 10_000;
+const handshakeTimeoutMs = 10_000;
 /** A process that restarts is back within a second, so reconnect soon. */
 const pauseFirstMs = 100;
 const pauseMaxMs = 2_000;
@@ -59,7 +59,7 @@ export class GrpcConnection {
       return { cancel: () => {} };
     }
     const call = new GrpcCall(listener);
-    callMoments.sent.publish(undefined);
+    callEvents.sent.publish(undefined);
     call.send(connection, Buffer.concat([this.#headOf(path), encodeHeaders(headers)]), frame);
     return call;
   }
@@ -105,7 +105,7 @@ export class GrpcConnection {
     let stopPings: (() => void) | undefined;
     const connection: ClientConnection = new ClientConnection(socket, {
       onReady: () => {
-        clearTimeout(greeting);
+        clearTimeout(handshakeTimer);
         this.#failures = 0;
         this.#fault = undefined;
         stopPings = keepAlive(connection);
@@ -113,13 +113,13 @@ export class GrpcConnection {
       // It accepts no more calls, and answers those that it has.
       onGoaway: () => this.#replace(connection),
       onClose: () => {
-        clearTimeout(greeting);
+        clearTimeout(handshakeTimer);
         stopPings?.();
         if (stopPings === undefined && this.#connection === connection) this.#failed(reason);
         this.#replace(connection);
       },
     });
-    const greeting = setTimeout(() => connection.destroy(), greetingTimeoutMs);
+    const handshakeTimer = setTimeout(() => connection.destroy(), handshakeTimeoutMs);
     this.#connection = connection;
   }
 

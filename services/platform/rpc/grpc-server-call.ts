@@ -4,9 +4,9 @@ import { type Field, headerBytes, headerOf } from "../http2/header-table.ts";
 import { errorCodes } from "../http2/protocol.ts";
 import type { Http2Stream, StreamListener } from "../http2/stream.ts";
 import { monotonicMs } from "../process/clock.ts";
-import type { CallBytes, CallHold } from "./call-bytes.ts";
+import type { CallBytes, CallReservation } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
-import { callMoments } from "./call-moments.ts";
+import { callEvents } from "./call-events.ts";
 import { Code } from "./codes.ts";
 import { toRpcError } from "./errors.ts";
 import { answerFrame, GrpcAnswer } from "./grpc-answer.ts";
@@ -27,7 +27,7 @@ const overheadBytes = 2_048;
 /** The server's side of one call: reads a message, runs the method, and reports the outcome. */
 export class GrpcServerCall implements IncomingCall, StreamListener {
   readonly rpcSystem = "grpc";
-  readonly hold: CallHold;
+  readonly reservation: CallReservation;
   readonly deadlineMs: number | undefined;
   earlyEnd: Code | undefined;
   readonly #stream: Http2Stream;
@@ -53,15 +53,15 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     this.#fields = fields;
     this.#method = method;
     this.#bytes = bytes;
-    this.hold = bytes.open(connection, stream);
+    this.reservation = bytes.open(connection, stream);
     this.#request = new GrpcRequest(method);
-    this.#answer = new GrpcAnswer(stream, this.hold);
+    this.#answer = new GrpcAnswer(stream, this.reservation);
     if (method.kind === "stream") this.#canceled = new AbortController();
     const timeout = this.header("grpc-timeout");
     const timeoutMs = timeout === undefined ? undefined : timeoutMsFrom(timeout);
     if (timeoutMs !== undefined) {
       this.deadlineMs = monotonicMs() + timeoutMs;
-      this.#timer = setTimeout(() => this.#runOut(), timeoutMs);
+      this.#timer = setTimeout(() => this.#onDeadline(), timeoutMs);
     } else if (timeout !== undefined) this.#request.refuse(invalidTimeout("grpc-timeout"));
     if ((this.header("grpc-encoding") ?? "identity") !== "identity") this.#request.refuse(unsupportedRequest());
   }
@@ -75,10 +75,10 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
   }
 
   begin(): void {
-    callMoments.received.publish(undefined);
+    callEvents.received.publish(undefined);
     this.#stream.listener = this;
     // Held as long as the call, which may never continue.
-    this.hold.received(overheadBytes + headerBytes(this.#fields));
+    this.reservation.received(overheadBytes + headerBytes(this.#fields));
     if (this.#bytes.isFlooded) this.#stream.reset(errorCodes.enhanceYourCalm);
   }
 
@@ -87,7 +87,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
   onHeaders(): void {}
 
   onData(chunk: Buffer): void {
-    this.hold.received(chunk.length);
+    this.reservation.received(chunk.length);
     this.#request.count(chunk.length);
     // A caller that keeps sending after a message that was too large has already been answered.
     if (this.#request.isEndless || this.#bytes.isFlooded) this.#stream.reset(errorCodes.enhanceYourCalm);
@@ -100,14 +100,14 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
   onEnd(): void {
     if (this.#phase !== "reading") return;
     this.#request.end();
-    if (this.hold.isRefused && !this.#method.isProbe) this.#request.refuse(overloaded());
+    if (this.reservation.isRefused && !this.#method.isProbe) this.#request.refuse(overloaded());
     this.#handle();
   }
 
   onClose(code: number | undefined): void {
     const phase = this.#phase;
     this.#phase = "over";
-    this.hold.release();
+    this.reservation.release();
     clearTimeout(this.#timer);
     if (phase === "reading") this.#method.refused(this.#endOf(code), this);
     if (phase === "working") this.earlyEnd = this.#endOf(code);
@@ -132,7 +132,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
       this.#fail(notEncoded(thrown));
       return;
     }
-    if (this.#ends()) this.#answer.end(frame);
+    if (this.#tryToEnd()) this.#answer.end(frame);
     // After the answer is sent: the caller need not wait for log and metrics.
     queueMicrotask(encoded);
   }
@@ -151,17 +151,17 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
         if (this.isCanceled()) return;
         await this.#answer.send(frame);
       }
-      if (this.#ends()) this.#answer.end();
+      if (this.#tryToEnd()) this.#answer.end();
     } catch (thrown) {
       this.#fail(thrown instanceof ConnectError ? thrown : toRpcError(thrown));
     }
   }
 
   #fail(error: ConnectError): void {
-    if (this.#ends()) this.#answer.fail(error);
+    if (this.#tryToEnd()) this.#answer.fail(error);
   }
 
-  #runOut(): void {
+  #onDeadline(): void {
     if (this.#phase === "reading") this.#method.refused(Code.DeadlineExceeded, this);
     this.earlyEnd = Code.DeadlineExceeded;
     this.#fail(new ConnectError("Deadline exceeded", Code.DeadlineExceeded));
@@ -176,7 +176,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
   }
 
   /** Ends the call; returns whether the caller is still there. */
-  #ends(): boolean {
+  #tryToEnd(): boolean {
     if (this.#phase === "over") return false;
     this.#phase = "over";
     clearTimeout(this.#timer);

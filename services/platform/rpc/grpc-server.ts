@@ -20,7 +20,7 @@ import type { TlsFiles } from "./tls.ts";
 /** Connections are closed after this time: the client then looks up the servers again, and finds new ones. */
 const connectionAgeMaxMs = 60_000;
 /** How long it still accepts calls that were on their way when it announced the end. */
-const farewellMs = 500;
+const goawayGraceMs = 500;
 const connectionGraceMs = 15_000;
 /** A replaced certificate is in use after at most this time. */
 const renewalIntervalMs = 10_000;
@@ -129,7 +129,7 @@ const unsupportedMediaType = encodeHeaders([":status", "415"]);
 /** Makes a connection end once its calls are answered. */
 function retire(connection: ServerConnection): void {
   connection.announceEnd();
-  setTimeout(() => connection.close(), farewellMs).unref();
+  setTimeout(() => connection.close(), goawayGraceMs).unref();
 }
 
 function createSecureServer(tls: TlsFiles): TlsServer {

@@ -20,7 +20,7 @@ export interface CallOptions {
   /** Aborted when nobody waits for the answer any more: the service is told, and does nothing that it has not begun. */
   readonly signal?: AbortSignal;
   /** Called when the call is retried although the service may have started on it, and may yet complete it. */
-  readonly onLeftOpen?: () => void;
+  readonly onOutcomeUnknown?: () => void;
   /** The trace that the call belongs to, passed on to the service. */
   readonly trace?: Trace | undefined;
   /** Spans of other requests that it is also made for. */

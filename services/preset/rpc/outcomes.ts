@@ -81,7 +81,9 @@ async function runParts<Part>(
   sentBytes: readonly number[],
 ): Promise<readonly Result[]> {
   const contexts = parts.some(({ name }) => name)
-    ? await Promise.allSettled(parts.map(({ name }) => (name ? call.inNameOf(name.accessToken, name.timeoutMs) : call)))
+    ? await Promise.allSettled(
+        parts.map(({ name }) => (name ? call.onBehalfOf(name.accessToken, name.timeoutMs) : call)),
+      )
     : [];
   const results: Result[] = [];
   const begin = async (part: Part, index: number): Promise<void> => {
