@@ -1,4 +1,4 @@
-import { spansBeside, traceTogether } from "../../services/platform/observe/trace.ts";
+import { otherSpans, sharedTrace } from "../../services/platform/observe/trace.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 
 /** A call that is to be made. */
@@ -48,8 +48,8 @@ function idsOfParts(parts: readonly string[]): readonly string[] {
 /** A service is called within one trace. Other recorded traces are linked to it. */
 function traceOfAll(calls: Calls): Pick<CallOptions, "trace" | "sharedBy"> {
   const all = calls.map(({ options }) => options);
-  const trace = traceTogether(all);
-  return trace?.span ? { trace, sharedBy: spansBeside(trace, all) } : { trace };
+  const trace = sharedTrace(all);
+  return trace?.span ? { trace, sharedBy: otherSpans(trace, all) } : { trace };
 }
 
 /** Deadlines that differ by no more than this count as the same. */

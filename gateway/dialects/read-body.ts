@@ -2,10 +2,10 @@ import { type FieldViolation, invalidRequest } from "../../services/platform/dom
 import { sizeViolations, surrogateViolations } from "../../services/platform/domain/text-violations.ts";
 import {
   ambiguities,
-  cutMembers,
   type JsonObject,
   parseJsonObject,
   parseLongJsonObject,
+  selectMembers,
 } from "../../services/platform/json/json-text.ts";
 import type { Dialect } from "./dialect.ts";
 import { joinTexts } from "./system-prompt.ts";
@@ -28,7 +28,7 @@ export async function readLongBody(dialect: Dialect, text: string): Promise<Vers
 }
 
 function contentOf(dialect: Dialect, body: JsonObject): VersionContent {
-  const { json: configJson, kept } = cutMembers(body, dialect.keeps);
+  const { json: configJson, kept } = selectMembers(body, dialect.keeps);
   const prompt = dialect.findPrompt(body.value);
   const systemPrompt = joinTexts(prompt.texts);
   const tooLarge = sizeViolations("config", configJson);

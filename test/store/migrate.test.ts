@@ -7,7 +7,7 @@ import { createConnection } from "mysql2/promise";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { organizationMigrations } from "../../services/organization/app.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
-import { whileGuarded } from "../../services/platform/mysql/migration-guard.ts";
+import { withMigrationLock } from "../../services/platform/mysql/migration-lock.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { schemaIsCurrent } from "../../services/platform/mysql/schema.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
@@ -79,15 +79,15 @@ describe("migrate", () => {
     expect(await run()).toEqual([]);
   });
 
-  describe("and its guard, which holds on any node of a cluster and on Vitess,", () => {
-    const guard = "SELECT applied_at FROM schema_migrations WHERE name = 'migrating'";
-    const insertGuard =
+  describe("and its lock, which holds on any node of a cluster and on Vitess,", () => {
+    const lockRow = "SELECT applied_at FROM schema_migrations WHERE name = 'migrating'";
+    const insertLock =
       "INSERT INTO schema_migrations VALUES ('migrating', 'another', UTC_TIMESTAMP(3) - INTERVAL ? SECOND)";
 
     it("lets one work at a time: the others wait, and say what for", async () => {
       await run();
       write("0003_third", "CREATE TABLE third (id INT)");
-      await pool.query(insertGuard, [0]);
+      await pool.query(insertLock, [0]);
       const waits: string[] = [];
       const running = migrate(database.url, directory, () => {}, { waitMs: 0, onWait: (reason) => waits.push(reason) });
       await expect.poll(() => waits).toEqual(["another process is migrating it"]);
@@ -98,12 +98,12 @@ describe("migrate", () => {
 
     it("is not waited for without end, and who gives up is told what to do", async () => {
       await run();
-      await pool.query(insertGuard, [0]);
+      await pool.query(insertLock, [0]);
       const connection = await createConnection(database.url);
-      const work = whileGuarded(
+      const work = withMigrationLock(
         connection,
         () => {},
-        () => Promise.reject(new Error("not guarded")),
+        () => Promise.reject(new Error("not locked")),
         500,
       );
       const refusal = await work.catch((error: unknown) => error);
@@ -115,23 +115,23 @@ describe("migrate", () => {
     it("is taken over from who died on the way", async () => {
       await run();
       write("0003_third", "CREATE TABLE third (id INT)");
-      await pool.query(insertGuard, [60]);
+      await pool.query(insertLock, [60]);
       expect(await run()).toEqual(["0003_third"]);
     });
 
     it("is not needed where there is nothing to do", async () => {
       await run();
-      await pool.query(insertGuard, [0]);
+      await pool.query(insertLock, [0]);
       expect(await run()).toEqual([]);
     });
 
     it("stays fresh while a statement takes long, and is gone in the end", async () => {
       write("0001_first", "DO SLEEP(8)");
       const running = run();
-      await expect.poll(async () => (await pool.query<RowDataPacket[]>(guard).catch(() => [[]]))[0]).toHaveLength(1);
-      const [[first]] = await pool.query<RowDataPacket[]>(guard);
+      await expect.poll(async () => (await pool.query<RowDataPacket[]>(lockRow).catch(() => [[]]))[0]).toHaveLength(1);
+      const [[first]] = await pool.query<RowDataPacket[]>(lockRow);
       const age = async () => {
-        const [[row]] = await pool.query<RowDataPacket[]>(guard);
+        const [[row]] = await pool.query<RowDataPacket[]>(lockRow);
         return row ? row.applied_at - first?.applied_at : undefined;
       };
       await expect.poll(age).toBeGreaterThan(0);
@@ -145,7 +145,7 @@ describe("migrate", () => {
       const makeTable = () => {
         made ??= run();
       };
-      await whileGuarded(connection, makeTable, async () => {});
+      await withMigrationLock(connection, makeTable, async () => {});
       expect(await made).toHaveLength(2);
       await connection.end();
     });
@@ -153,7 +153,7 @@ describe("migrate", () => {
     it("is gone where a statement fails", async () => {
       write("0002_second", "CREATE TABLE second (id NONSENSE)");
       await expect(run()).rejects.toThrow(/NONSENSE|syntax/i);
-      expect((await pool.query<RowDataPacket[]>(guard))[0]).toEqual([]);
+      expect((await pool.query<RowDataPacket[]>(lockRow))[0]).toEqual([]);
     });
   });
 

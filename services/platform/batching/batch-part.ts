@@ -1,5 +1,5 @@
 import { deadlineExceeded } from "../domain/domain-error.ts";
-import { type Trace, traceTogether } from "../observe/trace.ts";
+import { sharedTrace, type Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 
@@ -53,7 +53,7 @@ export class BatchPart<Request, Answer> implements Deadline {
   }
 
   get trace(): Trace | undefined {
-    return traceTogether(this.#callers);
+    return sharedTrace(this.#callers);
   }
 
   join(request: Request, caller: Caller<Answer>): void {

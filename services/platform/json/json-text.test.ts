@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { DomainError } from "../domain/domain-error.ts";
 import { jsonDepthMax, jsonValuesMax } from "./json-outline.ts";
-import { ambiguities, cutMembers, parseJsonObject } from "./json-text.ts";
+import { ambiguities, parseJsonObject, selectMembers } from "./json-text.ts";
 
 /** The whole of a text, and what in it is ambiguous. */
 function cutAll(text: string) {
   const object = parseJsonObject(text);
-  return { json: cutMembers(object, () => true).json, violations: ambiguities(object) };
+  return { json: selectMembers(object, () => true).json, violations: ambiguities(object) };
 }
 
 function violationsOf(act: () => unknown) {
@@ -125,7 +125,7 @@ describe("repeated keys", () => {
 
   it("count only in the members that are kept", () => {
     const object = parseJsonObject('{"a":{"x":1,"x":2},"b":1,"b":2,"c":3}');
-    expect(ambiguities(object, cutMembers(object, (key) => key === "c").kept, (key) => key === "c")).toEqual([]);
+    expect(ambiguities(object, selectMembers(object, (key) => key === "c").kept, (key) => key === "c")).toEqual([]);
   });
 
   it("are reported up to a hundred", () => {
@@ -133,7 +133,7 @@ describe("repeated keys", () => {
   });
 });
 
-describe("cutMembers", () => {
+describe("selectMembers", () => {
   it.each([
     ["integer-like keys in their order", '{"logit_bias":{"50256":-1,"7":2,"a":3,"1":4}}'],
     ["integer-like keys at the top", '{"9":1,"1":2}'],
@@ -160,13 +160,13 @@ describe("cutMembers", () => {
 
   it("keeps only what is chosen, in the order it was sent", () => {
     const object = parseJsonObject('{"z":[1,{"a":2}],"b":"x,\\"y\\":1","a":{"z":3},"n":null,"c":true}');
-    const { json } = cutMembers(object, (key, value) => key !== "b" && value !== null);
+    const { json } = selectMembers(object, (key, value) => key !== "b" && value !== null);
     expect(json).toBe('{"z":[1,{"a":2}],"a":{"z":3},"c":true}');
   });
 
   it("chooses an escaped key by its name", () => {
     const object = parseJsonObject('{"mod\\u0065l":"m","other":1}');
-    expect(cutMembers(object, (key) => key === "model").json).toBe('{"mod\\u0065l":"m"}');
+    expect(selectMembers(object, (key) => key === "model").json).toBe('{"mod\\u0065l":"m"}');
   });
 
   it("takes the last member of a repeated key", () => {
@@ -232,7 +232,7 @@ describe("cutMembers", () => {
 
   it("does not look at numbers that are not kept, nor at digits in strings", () => {
     const object = parseJsonObject('{"a":[1e400],"b":"9007199254740993","c":9007199254740993}');
-    expect(ambiguities(object, cutMembers(object, (key) => key === "b").kept)).toEqual([]);
+    expect(ambiguities(object, selectMembers(object, (key) => key === "b").kept)).toEqual([]);
   });
 
   it("reports no more than a hundred bad numbers", () => {

@@ -70,11 +70,11 @@ export async function parseStoredJsonObject(text: string): Promise<JsonObject> {
 }
 
 /** The members that `keeps` chooses, in the order they were sent, as one JSON object without white space between tokens. */
-export function cutMembers(
+export function selectMembers(
   { text, members }: JsonObject,
-  keeps: (key: string, value: unknown) => boolean,
+  isKept: (key: string, value: unknown) => boolean,
 ): { readonly json: string; readonly kept: readonly JsonMember[] } {
-  const kept = members.filter(({ key, value }) => keeps(key, value));
+  const kept = members.filter(({ key, value }) => isKept(key, value));
   let json = "";
   for (const { place } of kept) {
     if (json !== "") json += ",";

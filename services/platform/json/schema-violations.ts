@@ -9,8 +9,8 @@ import { fieldPath } from "./field-path.ts";
  */
 export function violationsFrom(errors: readonly ErrorObject[], root = ""): FieldViolation[] {
   const listed = new Set(errors.filter(({ keyword }) => keyword === "enum").map(({ instancePath }) => instancePath));
-  const told = errors.filter((error) => !isRepetition(error, listed)).slice(0, violationsMax);
-  return told.map((error) => violationFrom(error, root));
+  const reported = errors.filter((error) => !isRepetition(error, listed)).slice(0, violationsMax);
+  return reported.map((error) => violationFrom(error, root));
 }
 
 /** Whether an accompanying error says more: the rule that a key broke, or the list of allowed values. */
@@ -22,7 +22,7 @@ function violationFrom(error: ErrorObject, root: string): FieldViolation {
   const path = error.instancePath.split("/").slice(1).map(unescapePointer).reduce(fieldPath, root);
   const { missingProperty, additionalProperty } = error.params;
   const key = missingProperty ?? additionalProperty ?? error.propertyName;
-  const message = error.propertyName === undefined ? sentence(error) : `has a name that ${sentence(error)}`;
+  const message = error.propertyName === undefined ? messageFor(error) : `has a name that ${messageFor(error)}`;
   return { path: key === undefined ? path : fieldPath(path, key), message };
 }
 
@@ -30,7 +30,7 @@ function unescapePointer(segment: string): string {
   return segment.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-function sentence({ keyword, params, parentSchema, message }: ErrorObject): string {
+function messageFor({ keyword, params, parentSchema, message }: ErrorObject): string {
   switch (keyword) {
     case "type":
       return `must be ${typeNames(params.type)}`;

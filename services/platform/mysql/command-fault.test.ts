@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CommandError } from "../process/command-error.ts";
-import { sayDatabaseFault } from "./command-fault.ts";
+import { throwDatabaseFault } from "./command-fault.ts";
 
 describe("what a command says of a fault of the database", () => {
   it.each([
@@ -11,13 +11,13 @@ describe("what a command says of a fault of the database", () => {
     [{ code: "HANDSHAKE_SSL_ERROR", fatal: true }, "The database cannot be used: no.\nCheck that it runs"],
     [{ errno: 1213 }, "Others kept changing the same rows of the database. Run the command again."],
   ])("is a sentence: %j", (parts, sentence) => {
-    const say = () => sayDatabaseFault(new Error("it failed", { cause: Object.assign(new Error("no"), parts) }));
+    const say = () => throwDatabaseFault(new Error("it failed", { cause: Object.assign(new Error("no"), parts) }));
     expect(say).toThrow(CommandError);
     expect(say).toThrow(sentence);
   });
 
   it("is what it was given, where nobody but us can mend it", () => {
     const error = Object.assign(new Error("You have an error in your SQL syntax"), { errno: 1064 });
-    expect(() => sayDatabaseFault(error)).toThrow(error);
+    expect(() => throwDatabaseFault(error)).toThrow(error);
   });
 });

@@ -1,13 +1,13 @@
 import { CommandError } from "../process/command-error.ts";
-import { isConnectionLost, isRightMissing, isTlsRequired, isTransient } from "./errors.ts";
+import { isConnectionLost, isPrivilegeMissing, isTlsRequired, isTransient } from "./errors.ts";
 
 /**
  * For the user of a command: throws a sentence if the database is out of reach, refuses the login, denies the
  * statement, or has others change the same rows all the time; otherwise throws the error it is given.
  */
-export function sayDatabaseFault(error: unknown): never {
+export function throwDatabaseFault(error: unknown): never {
   const cause = rootOf(error);
-  if (isRightMissing(cause)) {
+  if (isPrivilegeMissing(cause)) {
     throw new CommandError(
       `The database refuses this to its user: ${(cause as Error).message}.\nGrant the right, or use the URL of a user who has it; docs/operations.md has the rights of each, under "Install".`,
     );

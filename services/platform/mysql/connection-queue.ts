@@ -23,14 +23,14 @@ interface Arrival extends Pick<Waiting, "tenant" | "isCanceled" | "resolve" | "r
 }
 
 /**
- * The callers that wait for a connection. Tenants take turns, so that a crowd of one delays no other; work for several
+ * The callers that wait for a connection. Tenants take turns, so that a rush of one delays no other; work for several
  * tenants together gets every other turn. Within a tenant, it is first come, first served, except that callers that
  * have waited for half of their time go behind those that have not: under overload, everyone would otherwise be served
  * so late that the work is wasted. A caller that gives up leaves the queue, and gets no connection later.
  */
 export class ConnectionQueue {
   /** By tenant, in the order of their turns; undefined is for several together. None is empty. */
-  readonly #crowds = new Map<string | undefined, Set<Waiting>>();
+  readonly #queueByTenant = new Map<string | undefined, Set<Waiting>>();
   #size = 0;
   #arrived = 0;
   #isTurnOfTenants = false;
@@ -45,7 +45,7 @@ export class ConnectionQueue {
   }
 
   sizeOf(tenant: string | undefined): number {
-    return this.#crowds.get(tenant)?.size ?? 0;
+    return this.#queueByTenant.get(tenant)?.size ?? 0;
   }
 
   /** The number of the last arrival, whether it still waits or not. */
@@ -55,25 +55,25 @@ export class ConnectionQueue {
 
   add({ tenant, isCanceled, resolve, reject, waitMs, lateError }: Arrival): void {
     const timer = setTimeout(() => {
-      this.#dismiss(waiting);
+      this.#remove(waiting);
       reject(lateError());
     }, waitMs);
     this.#arrived += 1;
     const halfTimeMs = monotonicMs() + waitMs / 2;
     const waiting = { number: this.#arrived, tenant, isCanceled, resolve, reject, halfTimeMs, timer };
-    const crowd = this.#crowds.get(tenant);
-    if (crowd) crowd.add(waiting);
-    else this.#crowds.set(tenant, new Set([waiting]));
+    const queue = this.#queueByTenant.get(tenant);
+    if (queue) queue.add(waiting);
+    else this.#queueByTenant.set(tenant, new Set([waiting]));
     this.#size += 1;
   }
 
   /** Gives a connection to the one whose turn it is; false if nobody wants it, or may have it. */
   give(connection: PoolConnection): boolean {
-    for (let crowd = this.#nextCrowd(); crowd; crowd = this.#nextCrowd()) {
-      const waiting = firstOf(crowd);
-      this.#dismiss(waiting);
-      // The rest of the crowd waits behind all other tenants.
-      if (this.#crowds.delete(waiting.tenant)) this.#crowds.set(waiting.tenant, crowd);
+    for (let queue = this.#nextQueue(); queue; queue = this.#nextQueue()) {
+      const waiting = firstOf(queue);
+      this.#remove(waiting);
+      // The rest of this queue waits behind all other tenants.
+      if (this.#queueByTenant.delete(waiting.tenant)) this.#queueByTenant.set(waiting.tenant, queue);
       if (!waiting.isCanceled()) {
         this.#shares.take(connection, waiting.tenant);
         waiting.resolve(connection.take());
@@ -84,10 +84,10 @@ export class ConnectionQueue {
     return false;
   }
 
-  dismissCanceled(): void {
+  rejectCanceled(): void {
     for (const waiting of this.#everyone()) {
       if (!waiting.isCanceled()) continue;
-      this.#dismiss(waiting);
+      this.#remove(waiting);
       waiting.reject(canceled());
     }
   }
@@ -96,36 +96,36 @@ export class ConnectionQueue {
   failAll(error: ConnectionError, lastNumber = Number.POSITIVE_INFINITY): void {
     for (const waiting of this.#everyone()) {
       if (waiting.number > lastNumber) continue;
-      this.#dismiss(waiting);
+      this.#remove(waiting);
       waiting.reject(error);
     }
   }
 
-  #nextCrowd(): Set<Waiting> | undefined {
-    const shared = this.#crowds.get(undefined);
+  #nextQueue(): Set<Waiting> | undefined {
+    const shared = this.#queueByTenant.get(undefined);
     this.#isTurnOfTenants = !this.#isTurnOfTenants;
     if (shared && !this.#isTurnOfTenants) return shared;
-    for (const [tenant, crowd] of this.#crowds) {
-      if (tenant !== undefined && !this.#shares.isUsedUp(tenant)) return crowd;
+    for (const [tenant, queue] of this.#queueByTenant) {
+      if (tenant !== undefined && !this.#shares.isUsedUp(tenant)) return queue;
     }
     return shared;
   }
 
   #everyone(): Waiting[] {
-    return [...this.#crowds.values()].flatMap((crowd) => [...crowd]);
+    return [...this.#queueByTenant.values()].flatMap((queue) => [...queue]);
   }
 
-  #dismiss(waiting: Waiting): void {
-    const crowd = this.#crowds.get(waiting.tenant);
-    if (crowd?.delete(waiting)) this.#size -= 1;
-    if (crowd?.size === 0) this.#crowds.delete(waiting.tenant);
+  #remove(waiting: Waiting): void {
+    const queue = this.#queueByTenant.get(waiting.tenant);
+    if (queue?.delete(waiting)) this.#size -= 1;
+    if (queue?.size === 0) this.#queueByTenant.delete(waiting.tenant);
     clearTimeout(waiting.timer);
   }
 }
 
 /** Not empty. */
-function firstOf(crowd: ReadonlySet<Waiting>): Waiting {
+function firstOf(queue: ReadonlySet<Waiting>): Waiting {
   const nowMs = monotonicMs();
-  for (const waiting of crowd) if (nowMs < waiting.halfTimeMs) return waiting;
-  return crowd.values().next().value as Waiting;
+  for (const waiting of queue) if (nowMs < waiting.halfTimeMs) return waiting;
+  return queue.values().next().value as Waiting;
 }

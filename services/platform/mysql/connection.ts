@@ -16,7 +16,7 @@ import {
   behindCluster,
   ConnectionError,
   isConnectionLost,
-  isReadHeldUp,
+  isReadLockTimeout,
   isReprepareNeeded,
   isUnknownVariable,
 } from "./errors.ts";
@@ -38,7 +38,7 @@ export interface ConnectionSettings {
   readonly onStatement: OnStatement | undefined;
 }
 
-/** Is told how long each statement took, and why it failed if it did. */
+/** Called with how long each statement took, and why it failed if it did. */
 export type OnStatement = (sql: string, ms: number, error: unknown) => void;
 
 /** Receives the events of a connection. */
@@ -48,7 +48,7 @@ export interface ConnectionOwner {
   /** It cannot be used any more. */
   closed(connection: PoolConnection): void;
   /** The server did not answer a statement in time. */
-  fellSilent(): void;
+  stoppedAnswering(): void;
 }
 
 type OnAnswer = (error: Error | null, rows: unknown, fields: FieldPacket[]) => void;
@@ -86,14 +86,14 @@ export class PoolConnection {
   readonly #onStatement: OnStatement | undefined;
   readonly #clock = new CommandClock(
     () => this.#unanswered.length > 0,
-    () => this.#cutOff(),
+    () => this.#onTimeout(),
   );
   #timeoutMs: number;
   /** Opening has a single time limit, so that a slow server does not get one for each step. */
   #isOpening = true;
   #isClosed = false;
   /** Whoever uses it may continue, but nobody gets it afterwards. */
-  #isWorn = false;
+  #isClosedOnRelease = false;
   #isInUse = true;
   /** The transaction that statements are recorded under, until the connection is given back. */
   span: Span | undefined;
@@ -122,7 +122,9 @@ export class PoolConnection {
     const connection = new PoolConnection(settings, owner);
     try {
       await Promise.all([
-        settings.protocol === "text" ? connection.#allowOneShard() : connection.#prepareNothingOnGalera(),
+        settings.protocol === "text"
+          ? connection.#refuseMultiShardTransactions()
+          : connection.#avoidPreparingOnGalera(),
         ...settings.sessionStatements.map((statement) => connection.query(statement)),
       ]);
       connection.#timeoutMs = settings.statementTimeoutMs;
@@ -172,7 +174,7 @@ export class PoolConnection {
       };
       let isRetried = false;
       const onAnswer: OnAnswer = (cause, rows, fields) => {
-        const error = cause && thenRelease && isReadHeldUp(cause, sql) ? behindCluster() : cause;
+        const error = cause && thenRelease && isReadLockTimeout(cause, sql) ? behindCluster() : cause;
         if (error && !isRetried && isReprepareNeeded(error)) {
           isRetried = true;
           this.#core.unprepare(sql);
@@ -182,7 +184,7 @@ export class PoolConnection {
         // The caller has already been told if the connection was cut off, or an earlier step of the command failed.
         if (!this.#forget(fail)) return;
         if (this.#unanswered.length > 0 && !this.#isOpening) this.#clock.restart(this.#timeoutMs);
-        if (error && isConnectionLost(error)) this.#isWorn = true;
+        if (error && isConnectionLost(error)) this.#isClosedOnRelease = true;
         if (thenRelease) this.release();
         if (error) return fail(withoutValues(error, sql));
         onStatement?.(sql, monotonicMs() - sentAtMs, undefined);
@@ -206,7 +208,7 @@ export class PoolConnection {
     this.#core.ping((error) => {
       if (!this.#forget(fail)) return;
       if (this.#unanswered.length > 0) this.#clock.restart(this.#timeoutMs);
-      if (error) this.wearOut();
+      if (error) this.closeOnRelease();
     });
   }
 
@@ -224,7 +226,7 @@ export class PoolConnection {
     this.#isInUse = false;
     this.span = undefined;
     // The next user must not receive the answer to a command that is still running.
-    if (this.#isWorn || this.#unanswered.length > 0) this.destroy();
+    if (this.#isClosedOnRelease || this.#unanswered.length > 0) this.destroy();
     else if (!this.#isClosed) this.#owner.released(this);
   }
 
@@ -246,8 +248,8 @@ export class PoolConnection {
   }
 
   /** For the owner: closes it once nobody uses it. */
-  wearOut(): void {
-    this.#isWorn = true;
+  closeOnRelease(): void {
+    this.#isClosedOnRelease = true;
     if (!this.#isInUse) this.destroy();
   }
 
@@ -255,7 +257,7 @@ export class PoolConnection {
    * Makes Vitess refuse a transaction over two shards, which by default it may commit in part. Other servers do not
    * know the variable.
    */
-  async #allowOneShard(): Promise<void> {
+  async #refuseMultiShardTransactions(): Promise<void> {
     await this.query("SET SESSION transaction_mode = 'SINGLE'").catch((error: unknown) => {
       if (!isUnknownVariable(error)) throw error;
     });
@@ -265,7 +267,7 @@ export class PoolConnection {
    * A node that aborts a transaction while one of its statements is being prepared does not report it: what follows
    * would be stored by itself, and what came before would be lost. For a statement sent as text, it does report it.
    */
-  async #prepareNothingOnGalera(): Promise<void> {
+  async #avoidPreparingOnGalera(): Promise<void> {
     try {
       const [rows] = await this.query<RowDataPacket[]>("SELECT @@wsrep_on AS isNode");
       if (rows[0]?.isNode) this.#execute = "query";
@@ -284,9 +286,9 @@ export class PoolConnection {
   }
 
   /** Stops waiting for the server. */
-  #cutOff(): void {
+  #onTimeout(): void {
     // First, so that closing this one does not hand a waiting caller one of the others.
-    if (!this.#isOpening) this.#owner.fellSilent();
+    if (!this.#isOpening) this.#owner.stoppedAnswering();
     this.#close(new ConnectionError(`The database did not answer within ${this.#timeoutMs} ms`));
   }
 }

@@ -1,7 +1,7 @@
 import type { Command } from "../process/command.ts";
 import { CommandError } from "../process/command-error.ts";
 import { print } from "../process/print.ts";
-import { sayDatabaseFault } from "./command-fault.ts";
+import { throwDatabaseFault } from "./command-fault.ts";
 import { openPool, type Pool } from "./pool.ts";
 import { schemaIsCurrent } from "./schema.ts";
 
@@ -24,7 +24,7 @@ export function onDatabase(command: DatabaseCommand, { readUrl, migrations }: Co
         const pool = openPool(readUrl(), 1);
         try {
           await checkSchema(pool, migrations);
-          await print(await work(pool).catch(sayDatabaseFault));
+          await print(await work(pool).catch(throwDatabaseFault));
         } finally {
           await pool.end();
         }
@@ -35,7 +35,7 @@ export function onDatabase(command: DatabaseCommand, { readUrl, migrations }: Co
 
 async function checkSchema(pool: Pool, migrations: URL): Promise<void> {
   await schemaIsCurrent(pool, migrations)()
-    .catch(sayDatabaseFault)
+    .catch(throwDatabaseFault)
     .catch((error: Error) => {
       throw error instanceof CommandError ? error : new CommandError(`The database cannot be used: ${error.message}`);
     });

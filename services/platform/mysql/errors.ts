@@ -11,7 +11,7 @@ const lockWaitTimeout = 1205;
 const lockNowait = 3572;
 const accessDenied = 1045;
 /** An authenticated user lacks a right on a database or a table. */
-const rightMissing = [1044, 1142];
+const privilegeMissing = [1044, 1142];
 const tlsRequired = 3159;
 const unknownDatabase = 1049;
 const unknownTable = 1146;
@@ -179,8 +179,8 @@ export function isAccessDenied(error: unknown): boolean {
   return errnoOf(error) === accessDenied;
 }
 
-export function isRightMissing(error: unknown): boolean {
-  return rightMissing.includes(errnoOf(error));
+export function isPrivilegeMissing(error: unknown): boolean {
+  return privilegeMissing.includes(errnoOf(error));
 }
 
 export function isTlsRequired(error: unknown): boolean {
@@ -203,7 +203,7 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /** For a statement outside a transaction: true if one that waits for no row was reported as a lock timeout. */
-export function isReadHeldUp(error: unknown, sql: string): boolean {
+export function isReadLockTimeout(error: unknown, sql: string): boolean {
   return isLockTimeout(error) && sql.startsWith("SELECT");
 }
 

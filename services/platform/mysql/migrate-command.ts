@@ -1,7 +1,7 @@
 import { type Command, defineCommand } from "../process/command.ts";
 import type { EnvironmentReader } from "../process/environment.ts";
 import { print } from "../process/print.ts";
-import { sayDatabaseFault } from "./command-fault.ts";
+import { throwDatabaseFault } from "./command-fault.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 import { migrate } from "./migrate.ts";
 
@@ -28,16 +28,17 @@ export function migrateCommand(readConfig: () => MigrationConfig, directory: URL
     example: "",
     run: async () => {
       const { databaseUrl, waitSeconds } = readConfig();
-      const applied = await migrate(databaseUrl, directory, (name) => tell(`applying ${name}`), {
+      const applied = await migrate(databaseUrl, directory, (name) => printProgress(`applying ${name}`), {
         waitMs: waitSeconds * 1_000,
-        onWait: (reason, leftMs) => tell(`waiting for the database, ${Math.ceil(leftMs / 1_000)} s at most: ${reason}`),
-      }).catch(sayDatabaseFault);
+        onWait: (reason, leftMs) =>
+          printProgress(`waiting for the database, ${Math.ceil(leftMs / 1_000)} s at most: ${reason}`),
+      }).catch(throwDatabaseFault);
       await print(applied.length > 0 ? `${applied.length} migrations applied` : "the schema is current");
     },
   });
 }
 
 /** A migration continues even if its progress cannot be printed. */
-function tell(progress: string): void {
+function printProgress(progress: string): void {
   print(progress).catch(() => {});
 }

@@ -3,7 +3,7 @@ import { type Connection, createConnection } from "mysql2/promise";
 import { monotonicMs } from "../process/clock.ts";
 import { connectionOptions, sessionStatements } from "./database-url.ts";
 import { isAccessDenied, isAlreadyAltered, isStatementTimeout, isTransient, isUnknownDatabase } from "./errors.ts";
-import { whileGuarded } from "./migration-guard.ts";
+import { withMigrationLock } from "./migration-lock.ts";
 import { isApplied, type Migration, type MigrationRow, readMigrations } from "./migrations.ts";
 
 const connectTimeoutMs = 5_000;
@@ -23,7 +23,7 @@ interface Waiting {
 
 const pauseMs = 500;
 /** At most one line per interval. */
-const tellEveryMs = 5_000;
+const reportIntervalMs = 5_000;
 
 /**
  * Migrates a database and returns the names of the migrations applied. Creates the database if there is none. Any
@@ -40,28 +40,28 @@ export async function migrate(
   const migrations = await readMigrations(directory);
   const deadlineMs = monotonicMs() + waitMs;
   const applied = new Set<string>();
-  let toldAtMs = Number.NEGATIVE_INFINITY;
-  const tellWait = (reason: string, leftMs: number): void => {
-    if (monotonicMs() - toldAtMs < tellEveryMs) return;
-    toldAtMs = monotonicMs();
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
+  const reportWait = (reason: string, leftMs: number): void => {
+    if (monotonicMs() - reportedAtMs < reportIntervalMs) return;
+    reportedAtMs = monotonicMs();
     onWait(reason, leftMs);
   };
-  const tellApply = (name: string): void => {
+  const reportApply = (name: string): void => {
     applied.add(name);
     onApply(name);
   };
   for (; ; await sleep(pauseMs)) {
     try {
-      await applyPending(url, migrations, tellApply, tellWait);
+      await applyPending(url, migrations, reportApply, reportWait);
       return [...applied];
     } catch (error) {
       const leftMs = deadlineMs - monotonicMs();
       // Waiting helps neither with a wrong password nor with a statement that exceeds its time limit.
-      const isHopeless = isAccessDenied(error) || isStatementTimeout(error);
-      if (!isTransient(error) || isHopeless || leftMs < pauseMs) throw error;
+      const isPermanent = isAccessDenied(error) || isStatementTimeout(error);
+      if (!isTransient(error) || isPermanent || leftMs < pauseMs) throw error;
       // If a name has several addresses, the error has one message for each, and none of its own.
       const { message, code } = error as { message: string; code?: string };
-      tellWait(message || String(code), leftMs);
+      reportWait(message || String(code), leftMs);
     }
   }
 }
@@ -73,21 +73,21 @@ async function applyPending(
   onWait: (reason: string, leftMs: number) => void,
 ): Promise<void> {
   const connection = await open(url);
-  let guard: Connection | undefined;
+  let lockConnection: Connection | undefined;
   try {
     await connection.query(createTable);
     if ((await listPending(connection, migrations)).length > 0) {
-      guard = await open(url);
-      await whileGuarded(guard, onWait, async () => {
-        // The previous holder of the guard may have applied them already.
+      lockConnection = await open(url);
+      await withMigrationLock(lockConnection, onWait, async () => {
+        // The previous holder of the lock may have applied them already.
         for (const migration of await listPending(connection, migrations)) await apply(connection, migration, onApply);
       });
-      await guard.end();
+      await lockConnection.end();
     }
     await connection.end();
   } catch (error) {
     connection.destroy();
-    guard?.destroy();
+    lockConnection?.destroy();
     throw error;
   }
 }
@@ -107,7 +107,7 @@ async function apply(
     // MySQL has no conditional ALTER for this, so this is how a crash just after it appears.
     if (!isAlreadyAltered(error)) throw error;
   });
-  // If a guard expired too early, another process may have recorded it already.
+  // If a lock expired too early, another process may have recorded it already.
   await connection.query(
     `INSERT INTO schema_migrations (name, checksum, applied_at) VALUES (?, ?, UTC_TIMESTAMP(3))
       ON DUPLICATE KEY UPDATE checksum = VALUES(checksum)`,

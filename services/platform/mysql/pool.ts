@@ -111,7 +111,7 @@ export class Pool {
       closed: (connection) => this.#forget(connection),
       // Those in use have their own time limit; the idle ones are probably dead, too, and would each cost a caller that
       // limit.
-      fellSilent: () => {
+      stoppedAnswering: () => {
         for (const connection of [...this.#idle]) connection.destroy();
       },
     };
@@ -171,8 +171,8 @@ export class Pool {
       const idle = this.#takeIdle(tenant);
       if (idle) return resolve(idle);
       if (this.#onEmpty) return reject(new ConnectionError("The pool is closed"));
-      if (this.#isCrowded(tenant)) this.#waiting.dismissCanceled();
-      if (this.#isCrowded(tenant))
+      if (this.#isQueueFull(tenant)) this.#waiting.rejectCanceled();
+      if (this.#isQueueFull(tenant))
         return reject(new ConnectionError("Too many wait for a connection to the database", this.#connectFault?.error));
       this.#waiting.add({
         tenant,
@@ -189,7 +189,7 @@ export class Pool {
 
   /** Replaces every connection once nobody uses it: the next ones may reach another server. */
   renew(): void {
-    for (const connection of this.#open) connection.wearOut();
+    for (const connection of this.#open) connection.closeOnRelease();
   }
 
   /**
@@ -230,7 +230,7 @@ export class Pool {
   }
 
   /** Whether too many callers wait already: in total, or of this tenant, which leaves room for others. */
-  #isCrowded(tenant: string | undefined): boolean {
+  #isQueueFull(tenant: string | undefined): boolean {
     const { waitingMax } = this.#limits;
     const isOne = tenant !== undefined;
     return this.#waiting.size >= waitingMax || (isOne && this.#waiting.sizeOf(tenant) >= waitingMax / 2);

@@ -2,7 +2,7 @@
  * The text of a statement for so many rows, built once for each count: one that is built for every call would be copied
  * and hashed again at every lookup. The caller bounds the number of rows.
  */
-export function textByCount(write: (count: number) => string): (count: number) => string {
+export function cachedByCount(write: (count: number) => string): (count: number) => string {
   const texts: string[] = [];
   return (count) => (texts[count] ??= write(count));
 }

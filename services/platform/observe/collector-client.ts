@@ -35,7 +35,7 @@ export class CollectorClient {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #request: typeof requestHttp;
   readonly #agent: Agent;
-  readonly #hurrying = new AbortController();
+  readonly #retriesStopped = new AbortController();
 
   constructor({ url, headers }: Pick<TracesConfig, "url" | "headers">) {
     this.#url = new URL(url);
@@ -54,9 +54,9 @@ export class CollectorClient {
       // At least our own pause: a collector that says 0 with every answer would be asked without a pause.
       const ownPauseMs = pauseFirstMs * pauseGrowth ** attempt * (0.8 + 0.4 * Math.random());
       const pauseMs = Math.max(ownPauseMs, fault.retryAfterMs ?? 0);
-      const hasTime = monotonicMs() + pauseMs < deadlineMs && !this.#hurrying.signal.aborted;
+      const hasTime = monotonicMs() + pauseMs < deadlineMs && !this.#retriesStopped.signal.aborted;
       if (!fault.isRetryable || !hasTime) throw fault;
-      await sleep(pauseMs, undefined, { ref: false, signal: this.#hurrying.signal }).catch(() => {});
+      await sleep(pauseMs, undefined, { ref: false, signal: this.#retriesStopped.signal }).catch(() => {});
     }
   }
 
@@ -82,8 +82,8 @@ export class CollectorClient {
   }
 
   /** What is in flight is tried once more at most. */
-  hurry(): void {
-    this.#hurrying.abort();
+  stopRetrying(): void {
+    this.#retriesStopped.abort();
   }
 
   close(): void {

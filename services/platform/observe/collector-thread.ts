@@ -40,7 +40,7 @@ export class CollectorThread {
   }
 
   /** What is in flight is tried once more at most. */
-  hurry(): void {
+  stopRetrying(): void {
     this.#worker.postMessage(undefined);
   }
 

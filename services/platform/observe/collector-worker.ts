@@ -6,7 +6,7 @@ import { CollectorClient } from "./collector-client.ts";
 const client = new CollectorClient(workerData);
 
 parentPort?.on("message", async (body: string | undefined) => {
-  if (body === undefined) return client.hurry();
+  if (body === undefined) return client.stopRetrying();
   const fault = await client.send(body).then(
     () => undefined,
     ({ message, code }: Error & { code?: string | number }) => ({ message, code }),

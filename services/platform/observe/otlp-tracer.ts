@@ -32,14 +32,14 @@ export class OtlpTracer implements Tracer {
   serve(parent: CallersTrace | undefined): Trace {
     if (parent) return this.#serveWithin(parent);
     const traceEnd = newTraceEnd();
-    if (!this.#sampler.takesNew(traceEnd)) return new UnrecordedTrace(traceEnd);
+    if (!this.#sampler.recordsNew(traceEnd)) return new UnrecordedTrace(traceEnd);
     return RecordedSpan.serve(this.#sender.take, newTraceId(traceEnd));
   }
 
   #serveWithin(parent: CallersTrace): Trace {
     const { traceId, traceparent, tracestate } = parent;
     const isSampled = isSampledBy(traceparent);
-    if (this.#sampler.takesCallers(traceId, isSampled)) {
+    if (this.#sampler.recordsCallers(traceId, isSampled)) {
       return RecordedSpan.serve(this.#sender.take, traceId, traceparent.slice(36, 52), tracestate);
     }
     // Passed on as not sampled, so that the services behind us do not decide otherwise.

@@ -76,7 +76,7 @@ export class SpanSender {
   async close(timeoutMs: number): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#collector.hurry();
+    this.#collector.stopRetrying();
     const sending = [this.#sending];
     while (this.#waiting.length > 0) sending.push(this.#sendBatch());
     const waiting = new AbortController();

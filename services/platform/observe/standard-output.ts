@@ -36,7 +36,7 @@ export class StandardOutput {
       this.#lost += 1;
       return;
     }
-    if (this.#lost > 0) this.#tellLost();
+    if (this.#lost > 0) this.#reportLost();
     this.#lines.add(line);
     if (this.#state === "writing") return;
     if (this.#state === "idle" && this.#lines.bytes >= enoughBytes) this.#writeNext();
@@ -49,7 +49,7 @@ export class StandardOutput {
     if (this.#state !== "writing") this.#writeNext();
   }
 
-  #tellLost(): void {
+  #reportLost(): void {
     const lines = this.#lost;
     this.#lost = 0;
     this.#onLost(lines);

@@ -14,12 +14,12 @@ export class TraceSampler {
   }
 
   /** By the end of the trace id, which is random: everyone with the same ratio decides alike. */
-  takesNew(traceEnd: number): boolean {
+  recordsNew(traceEnd: number): boolean {
     return traceEnd >= this.#recordedFrom;
   }
 
-  takesCallers(traceId: string, isSampled: boolean): boolean {
-    return this.#followsParent ? isSampled : this.takesNew(traceEndOf(traceId));
+  recordsCallers(traceId: string, isSampled: boolean): boolean {
+    return this.#followsParent ? isSampled : this.recordsNew(traceEndOf(traceId));
   }
 }
 

@@ -73,7 +73,7 @@ interface Traced {
 }
 
 /** The trace of a call that is made for several: one that is recorded, or else the first. */
-export function traceTogether(callers: readonly Traced[]): Trace | undefined {
+export function sharedTrace(callers: readonly Traced[]): Trace | undefined {
   let first: Trace | undefined;
   for (const { trace } of callers) {
     if (trace?.span) return trace;
@@ -83,7 +83,7 @@ export function traceTogether(callers: readonly Traced[]): Trace | undefined {
 }
 
 /** The spans that share a call with the trace it is made in. */
-export function spansBeside(chosen: Trace | undefined, callers: readonly Traced[]): readonly Span[] {
+export function otherSpans(chosen: Trace | undefined, callers: readonly Traced[]): readonly Span[] {
   if (!chosen?.span) return [];
   const spans: Span[] = [];
   for (const { trace, sharedBy } of callers) {

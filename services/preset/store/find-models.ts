@@ -1,6 +1,6 @@
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
+import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
 import { configStartLength, modelOf } from "../domain/config-model.ts";
 
 interface ConfigRow extends RowDataPacket {
@@ -8,7 +8,7 @@ interface ConfigRow extends RowDataPacket {
   readonly config_start: string;
 }
 
-const selectConfigs = textByCount(
+const selectConfigs = cachedByCount(
   (count) => `SELECT id, LEFT(config, ${configStartLength}) AS config_start FROM preset_versions
     WHERE workspace_id = ? AND id IN (${repeated(count, "?")})`,
 );

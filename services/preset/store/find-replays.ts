@@ -1,6 +1,6 @@
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor } from "../../platform/mysql/pool.ts";
-import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
+import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
 import { requestIdReused } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import type { Outcome } from "../domain/preset.ts";
@@ -22,7 +22,7 @@ interface ReplayRow extends PresetRow, VersionRow {
 }
 
 // A union and not an OR: that way each is looked up by both columns, whatever the optimizer makes of a list.
-const select = textByCount((count) =>
+const select = cachedByCount((count) =>
   repeated(
     count,
     `SELECT ${presetColumns}, ${versionColumns}, v.request_id, v.request_digest, v.revision AS revision_then, v.preset_state

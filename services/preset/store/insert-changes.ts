@@ -1,6 +1,6 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Statement } from "../../platform/mysql/pool.ts";
-import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
+import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
 import type { PresetChange } from "../domain/change.ts";
 import type { Preset } from "../domain/preset.ts";
 
@@ -10,7 +10,7 @@ export interface NewChange {
   readonly change: PresetChange;
 }
 
-const insert = textByCount(
+const insert = cachedByCount(
   (
     count,
   ) => `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)

@@ -2,7 +2,7 @@ import { DomainError } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { PoolConnection, Statement } from "../../platform/mysql/pool.ts";
-import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
+import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
 import { addVersion } from "../domain/add-version.ts";
 import { creationChange } from "../domain/change.ts";
 import { requestIdReused } from "../domain/errors.ts";
@@ -131,7 +131,7 @@ async function findDuplicate(
 // The forced index makes this a walk over single keys, in key order, even while the table is small: a scan would wait
 // for locks on unrelated rows.
 const selecting = (lock: RowLock) =>
-  textByCount(
+  cachedByCount(
     (count) => `SELECT ${presetColumns} FROM presets p FORCE INDEX (PRIMARY)
       WHERE ${repeated(count, "(p.workspace_id = ? AND p.slug = ?)", " OR ")} ${lock}`,
   );
@@ -154,7 +154,7 @@ async function lockPresets(
   return new Map(rows.map((row) => presetFromRow(row)).map((preset) => [presetKey(preset), preset]));
 }
 
-const insert = textByCount(
+const insert = cachedByCount(
   (count) => `INSERT INTO preset_versions (workspace_id, preset_id, version, id, config, system_prompt, creator_id,
     request_id, request_digest, revision, preset_state, created_at, dialect)
     VALUES ${repeated(count, "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")}`,

@@ -1,6 +1,6 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, RowDataPacket, Statement } from "../../platform/mysql/pool.ts";
-import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
+import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
 import type { Preset } from "../domain/preset.ts";
 
 /** The count of a workspace is the sum of its slots, so that processes that add to it rarely wait for each other. */
@@ -15,7 +15,7 @@ export async function findPresetCount(executor: Executor, workspaceId: string): 
   return Number(rows[0]?.total);
 }
 
-const add = textByCount(
+const add = cachedByCount(
   (count) => `INSERT INTO preset_counts (workspace_id, slot, presets) VALUES ${repeated(count, "(?, ?, ?)")}
     ON DUPLICATE KEY UPDATE presets = presets + VALUES(presets)`,
 );

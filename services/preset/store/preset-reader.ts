@@ -1,7 +1,7 @@
 import type { BatchObserver } from "../../platform/batching/batch-observer.ts";
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
-import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
+import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
 import type { Deadline } from "../../platform/process/deadline.ts";
 import { type PresetKey, type PresetVersion, presetKey, type ServedPreset } from "../domain/preset.ts";
 import {
@@ -126,7 +126,7 @@ function versionOrLarge(row: FoundVersionRow): [string, PresetVersion | Large<Pr
 }
 
 const selectingPresets = (columns: string) =>
-  textByCount(
+  cachedByCount(
     (count) => `SELECT ${presetColumns}, ${columns} FROM presets p
       JOIN preset_versions v ON v.workspace_id = p.workspace_id AND v.preset_id = p.id AND v.version = p.designated_version
       WHERE ${repeated(count, "(p.workspace_id = ? AND p.slug = ?)", " OR ")}`,
@@ -147,7 +147,7 @@ async function findPresetRows(
 
 // A union and not an OR: with an OR, every version of each preset would be read if the versions differ.
 const selectingVersions = (columns: string) =>
-  textByCount((count) =>
+  cachedByCount((count) =>
     repeated(
       count,
       `SELECT p.workspace_id, p.slug, ${columns} FROM presets p

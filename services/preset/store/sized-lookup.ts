@@ -2,7 +2,7 @@ import type { BatchObserver } from "../../platform/batching/batch-observer.ts";
 import type { BatchPart } from "../../platform/batching/batch-part.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
-import { type Trace, traceTogether } from "../../platform/observe/trace.ts";
+import { sharedTrace, type Trace } from "../../platform/observe/trace.ts";
 import type { Deadline } from "../../platform/process/deadline.ts";
 
 /** Called before large content is read for a caller, with its size; throws if that is too much. */
@@ -110,7 +110,7 @@ async function answer<Request, Value>(
 ): Promise<void> {
   const deadlineMs = Math.max(...parts.map((part) => part.deadlineMs));
   const requests = parts.map(({ request }) => request);
-  const trace = traceTogether(parts);
+  const trace = sharedTrace(parts);
   const found = await retryTransient(deadlineMs, () => find(requests, trace));
   for (const part of parts) part.settle(found.get(keyOf(part.request)));
 }

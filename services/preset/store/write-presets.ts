@@ -1,9 +1,9 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Statement } from "../../platform/mysql/pool.ts";
-import { repeated, textByCount } from "../../platform/mysql/text-by-count.ts";
+import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
 import type { Preset } from "../domain/preset.ts";
 
-const insert = textByCount(
+const insert = cachedByCount(
   (
     count,
   ) => `INSERT INTO presets (workspace_id, slug, id, name, description, status, status_updated_at, creator_user_id,
@@ -11,7 +11,7 @@ const insert = textByCount(
     VALUES ${repeated(count, "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")}`,
 );
 
-const update = textByCount(
+const update = cachedByCount(
   (count) => `${insert(count)} ON DUPLICATE KEY UPDATE name = VALUES(name), description = VALUES(description),
     status = VALUES(status), status_updated_at = VALUES(status_updated_at), latest_version = VALUES(latest_version),
     designated_version = VALUES(designated_version), designated_version_id = VALUES(designated_version_id),

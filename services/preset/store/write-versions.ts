@@ -5,7 +5,7 @@ import { CommitUnknown, isConnectionLost, isLockTimeout, isTransient } from "../
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { conflictNotSettled, databaseUnavailable, outcomeUnknown } from "../../platform/mysql/refusals.ts";
 import { backoffMs, inTransaction, outOfReachAfterMs } from "../../platform/mysql/transaction.ts";
-import { traceTogether } from "../../platform/observe/trace.ts";
+import { sharedTrace } from "../../platform/observe/trace.ts";
 import { monotonicMs } from "../../platform/process/clock.ts";
 import { hasGivenUp, timeLeftMs } from "../../platform/process/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
@@ -79,7 +79,7 @@ class Attempts {
   /** Settles the parts that it can, and returns the others. */
   async #attempt(parts: readonly Creation[], lock?: RowLock): Promise<Creation[]> {
     const creations = parts.map(({ request }) => request);
-    const trace = traceTogether(parts);
+    const trace = sharedTrace(parts);
     try {
       const store = async (connection: PoolConnection) => {
         const stored = await insertVersions(connection, creations, lock);

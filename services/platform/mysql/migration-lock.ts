@@ -6,55 +6,55 @@ import { CommandError } from "../process/command-error.ts";
 import { isConnectionLost, isDuplicateKey, isTransient, isUnknownTable } from "./errors.ts";
 
 /** A row beside those of the migrations, whose names begin with a number. */
-const guardName = "migrating";
+const lockName = "migrating";
 
 /** By the database's clock, which all processes share. A process that has not renewed its row for this long is dead. */
-const lapsesAfterSeconds = 20;
-const signOfLifeEveryMs = 5_000;
+const lockExpirySeconds = 20;
+const heartbeatIntervalMs = 5_000;
 const pauseMs = 250;
 
 /**
  * Runs `work` while nobody else does so on the same database, from wherever: the process that migrates holds a row and
  * keeps renewing it. A named lock (`GET_LOCK`) would hold on only one node of a Galera cluster, and be lost on Vitess
- * after half a minute. The guard has its own connection, because a statement of the work may take hours. Throws a
+ * after half a minute. The lock has its own connection, because a statement of the work may take hours. Throws a
  * CommandError if others do not finish.
  */
-export async function whileGuarded(
+export async function withMigrationLock(
   connection: Connection,
   onWait: (reason: string, leftMs: number) => void,
   work: () => Promise<void>,
   waitMaxMs = 300_000,
 ): Promise<void> {
   const token = randomBytes(32).toString("hex");
-  await takeGuard(connection, token, onWait, waitMaxMs);
+  await acquireLock(connection, token, onWait, waitMaxMs);
   const timer = setInterval(() => {
     // If this fails, others may begin too early: then they do the same work, with the same result.
     connection
       .query("UPDATE schema_migrations SET applied_at = UTC_TIMESTAMP(3) WHERE name = ? AND checksum = ?", [
-        guardName,
+        lockName,
         token,
       ])
       .catch(() => {});
-  }, signOfLifeEveryMs);
+  }, heartbeatIntervalMs);
   try {
     await work();
   } finally {
     clearInterval(timer);
     // If this fails, the row expires.
     await connection
-      .query("DELETE FROM schema_migrations WHERE name = ? AND checksum = ?", [guardName, token])
+      .query("DELETE FROM schema_migrations WHERE name = ? AND checksum = ?", [lockName, token])
       .catch(() => {});
   }
 }
 
-async function takeGuard(
+async function acquireLock(
   connection: Connection,
   token: string,
   onWait: (reason: string, leftMs: number) => void,
   waitMaxMs: number,
 ): Promise<void> {
   const deadlineMs = monotonicMs() + waitMaxMs;
-  while (!(await tryToTake(connection, token))) {
+  while (!(await tryToAcquire(connection, token))) {
     const leftMs = deadlineMs - monotonicMs();
     if (leftMs <= 0) {
       throw new CommandError(
@@ -66,15 +66,15 @@ async function takeGuard(
   }
 }
 
-async function tryToTake(connection: Connection, token: string): Promise<boolean> {
+async function tryToAcquire(connection: Connection, token: string): Promise<boolean> {
   try {
     await connection.query(
-      `DELETE FROM schema_migrations WHERE name = ? AND applied_at < UTC_TIMESTAMP(3) - INTERVAL ${lapsesAfterSeconds} SECOND`,
-      [guardName],
+      `DELETE FROM schema_migrations WHERE name = ? AND applied_at < UTC_TIMESTAMP(3) - INTERVAL ${lockExpirySeconds} SECOND`,
+      [lockName],
     );
     await connection.query(
       "INSERT INTO schema_migrations (name, checksum, applied_at) VALUES (?, ?, UTC_TIMESTAMP(3))",
-      [guardName, token],
+      [lockName, token],
     );
     return true;
   } catch (error) {
