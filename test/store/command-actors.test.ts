@@ -28,7 +28,7 @@ async function logged() {
   return (await listChanges(commands.pool, made.organization_id, everything, { offset: 0, limit: 100 })).changes;
 }
 
-it("logs every change of a command in the name of the member that --as names", async () => {
+it("logs every change of a command under the member named by --as", async () => {
   const before = (await logged()).length;
   const key = ["--name", "By Grace", "--kind", "api", "--json"];
   const { key_id: id } = JSON.parse(await commands.run(createKey, ...organization, ...key, ...asGrace));
@@ -46,7 +46,7 @@ it("logs every change of a command in the name of the member that --as names", a
   expect(creation?.fields).toContainEqual({ field: "creator_user_id", from: null, to: grace?.userId });
 });
 
-it("refuses --as for who is no member, and changes nothing", async () => {
+it("rejects --as for someone who is not a member, and changes nothing", async () => {
   const before = await logged();
   const stranger = ["--as", "eve@example.com"];
   const refused = commands.run(createWorkspace, ...organization, "--name", "Refused", ...stranger);

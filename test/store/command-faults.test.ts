@@ -50,24 +50,20 @@ async function expectMadeOnce({ organization_id: organizationId, api_key, manage
 
 describe("bootstrap", () => {
   const faults: readonly [string, Phase, Fault][] = [
-    ["another node was faster, told in the middle", isSharded ? "query" : "execute", 1213],
-    ["another node was faster, told at the commit", "commit", 1213],
+    ["another node wins, reported in mid-transaction", isSharded ? "query" : "execute", 1213],
+    ["another node wins, reported at the commit", "commit", 1213],
     ["a node has lost its primary component", "query", 1047],
     ["a node loses its primary component at the commit", "commit", 1180],
-    [
-      "a node loses its primary component at a commit that the others carry out",
-      "commit",
-      { errno: 1180, isDone: true },
-    ],
+    ["a node loses its primary component at a commit that the others apply", "commit", { errno: 1180, isDone: true }],
     ["the answer to the commit is lost", "commit", "lost answer"],
   ];
 
-  it.each(faults)("makes one organization, and prints keys that work, where %s", async (_name, phase, fault) => {
+  it.each(faults)("creates one organization and prints working keys if %s", async (_name, phase, fault) => {
     proxy.fail(phase, fault, 1);
     await expectMadeOnce(JSON.parse(await run()));
   });
 
-  it("waits for a commit that is on its way, and prints the keys that it stored", async () => {
+  it("waits for a pending commit and prints the keys it stored", async () => {
     proxy.fail("commit", "hold", 1);
     const made = run();
     await expect.poll(() => proxy.held).toBe(1);
@@ -77,26 +73,23 @@ describe("bootstrap", () => {
     await expectMadeOnce(JSON.parse(await made));
   });
 
-  it("takes what another node made meanwhile for what is there", async () => {
+  it("reports an organization created by another node meanwhile as existing", async () => {
     await commands.makeOrganization(name);
     proxy.fail("query", 1213, 1);
     expect(await run("--if-absent")).toBe(`The organization "${name}" is there already.`);
   });
 
-  it("gives up with a sentence where it collides again and again", async () => {
+  it("gives up with a clear message after repeated conflicts", async () => {
     proxy.fail("commit", 1213);
     await expect(run()).rejects.toThrow("Someone else is changing the same thing. Try again in a moment");
   });
 });
 
 describe("create-console-ticket", () => {
-  it.each([1213, 1047])(
-    "makes a link, at a second attempt, where a node of a cluster answers with %i",
-    async (errno) => {
-      const { api_key } = await commands.makeOrganization(name);
-      proxy.fail(isSharded ? "query" : "execute", errno, 1);
-      const link = await createConsoleTicket.read(["--key", hashKey(api_key).toString("hex")])(pool);
-      expect(link).toMatch(/^\/console\/#ticket=/);
-    },
-  );
+  it.each([1213, 1047])("creates a link on a second attempt if a cluster node fails with %i", async (errno) => {
+    const { api_key } = await commands.makeOrganization(name);
+    proxy.fail(isSharded ? "query" : "execute", errno, 1);
+    const link = await createConsoleTicket.read(["--key", hashKey(api_key).toString("hex")])(pool);
+    expect(link).toMatch(/^\/console\/#ticket=/);
+  });
 });

@@ -64,9 +64,9 @@ async function expectAllToFailInTime(calls: readonly Promise<unknown>[]): Promis
 const phases: readonly Phase[] = ["connect", "handshake", "session", "query", "prepare", "execute", "commit"];
 const cases = phases.flatMap((phase) => (["silence", "reset"] as const).map((fault): [Fault, Phase] => [fault, phase]));
 
-describe("a database that fails", () => {
+describe("a failing database", () => {
   it.each(cases)(
-    "with %s at %s makes every call end in time, leaves no connection, and is used again",
+    "with %s at %s makes all calls fail in time, leaks no connection and is used again",
     async (fault, phase) => {
       proxy.fail(phase, fault);
       await expectAllToFailInTime(useAtOnce());
@@ -82,7 +82,7 @@ describe("a database that fails", () => {
   );
 
   it.each(cases.filter(([, phase]) => phase !== "connect" && phase !== "handshake" && phase !== "session"))(
-    "with %s at %s under connections that were good is used again by the same pool",
+    "with %s at %s on open connections is used again by the same pool",
     async (fault, phase) => {
       await openAll();
       proxy.fail(phase, fault);
@@ -104,7 +104,7 @@ describe("a database that fails", () => {
     await Promise.all(useAtOnce());
   });
 
-  it("with one silent statement does not cost each idle connection a timeout", async () => {
+  it("with one silent statement does not cost every idle connection a timeout", async () => {
     await Promise.all(useAtOnce());
     proxy.fail("execute", "silence", 1);
     await expect(pool.execute("SELECT 1 AS one")).rejects.toThrow("did not answer");
@@ -113,7 +113,7 @@ describe("a database that fails", () => {
     expect(proxy.connections).toBe(1);
   });
 
-  it("with one connection that cannot be made goes on with those that there are", async () => {
+  it("that refuses one new connection is still served by the existing ones", async () => {
     const held = await pool.getConnection();
     proxy.fail("handshake", 1040);
     const waiting = pool.execute<RowDataPacket[]>("SELECT 1 AS one");
@@ -123,7 +123,7 @@ describe("a database that fails", () => {
   });
 });
 
-describe("an answer that says that the connection is of no more use", () => {
+describe("an error that makes a connection unusable", () => {
   it.each([1040, 1047, 1053, 1180, 1290, 1317, 1461, 1836, 1927])(
     "is followed by a new connection: %i",
     async (errno) => {
@@ -135,7 +135,7 @@ describe("an answer that says that the connection is of no more use", () => {
     },
   );
 
-  it("is noticed by whoever releases the connection", async () => {
+  it("is detected when the connection is released", async () => {
     const connection = await pool.getConnection();
     proxy.fail("query", 1290, 1);
     await connection.query("SELECT 1").catch(() => {});
@@ -144,7 +144,7 @@ describe("an answer that says that the connection is of no more use", () => {
     expect(proxy.accepted).toBe(2);
   });
 
-  it.each([1205, 1213, 1062])("is not one of these, which leave it good: %i", async (errno) => {
+  it.each([1205, 1213, 1062])("does not include %i, which leaves the connection usable", async (errno) => {
     await pool.execute("DO 1");
     proxy.fail("execute", errno, 1);
     await expect(pool.execute("DO 1")).rejects.toMatchObject({ errno });
@@ -154,21 +154,21 @@ describe("an answer that says that the connection is of no more use", () => {
 });
 
 describe("a prepared statement that the server wants prepared again", () => {
-  it("is, and its caller notices nothing", async () => {
+  it("is prepared again, unnoticed by its caller", async () => {
     await pool.execute("SELECT ? AS value", [1]);
     proxy.fail("execute", 1615, 1);
     const [rows] = await pool.execute<RowDataPacket[]>("SELECT ? AS value", ["x"]);
     expect([rows, proxy.accepted]).toEqual([[{ value: "x" }], 1]);
   });
 
-  it("is tried once more, not for ever", async () => {
+  it("is retried only once", async () => {
     proxy.fail("execute", 1615);
     await expect(pool.execute("SELECT ? AS value", [1])).rejects.toMatchObject({ errno: 1615 });
   });
 });
 
 describe("a connection", () => {
-  it("that is released with a command still running is not given to another", async () => {
+  it("released with a command still running is not reused", async () => {
     const connection = await pool.getConnection();
     const running = connection.query("SELECT SLEEP(0.2)").catch((error) => error);
     connection.release();
@@ -177,7 +177,7 @@ describe("a connection", () => {
     expect([proxy.accepted, proxy.connections]).toEqual([2, 1]);
   });
 
-  it("that is released twice serves one caller at a time", async () => {
+  it("released twice serves one caller at a time", async () => {
     const connection = await pool.getConnection();
     connection.release();
     connection.release();
@@ -187,7 +187,7 @@ describe("a connection", () => {
     second.release();
   });
 
-  it("that the server closed while it was idle is not used again", async () => {
+  it("closed by the server while idle is not reused", async () => {
     await pool.query("SELECT 1");
     await proxy.refuse();
     await proxy.heal();
@@ -195,7 +195,7 @@ describe("a connection", () => {
     await pool.query("SELECT 1");
   });
 
-  it("that falls silent in the midst of a transaction loses its locks", async () => {
+  it("that goes silent in a transaction loses its locks", async () => {
     const others = openPool(database.url, 1, { lockTimeoutSeconds: 1 });
     await others.query("CREATE TABLE held (id INT PRIMARY KEY)");
     await others.query("INSERT INTO held VALUES (1)");
@@ -212,7 +212,7 @@ describe("a connection", () => {
     await Promise.all([lost.end(), others.end()]);
   });
 
-  it("that is idle for longer than the server bears silence is used again", async () => {
+  it("idle for longer than the server's silence limit is still usable", async () => {
     const quiet = openPool(proxy.url, size, { ...options, silenceMaxSeconds: 3 });
     await quiet.query("SELECT 1");
     await sleep(5_000);
@@ -221,7 +221,7 @@ describe("a connection", () => {
     await quiet.end();
   });
 
-  it("that nobody needs for a while is closed, all but a few", async () => {
+  it("that stays unused is closed, except for a few", async () => {
     const quiet = openPool(proxy.url, 6, { idleTimeoutMs: 150 });
     const held = await Promise.all(Array.from({ length: 6 }, () => quiet.getConnection()));
     expect(proxy.connections).toBe(6);
@@ -234,7 +234,7 @@ describe("a connection", () => {
   });
 });
 
-describe("who waits for a connection", () => {
+describe("a caller waiting for a connection", () => {
   let held: Awaited<ReturnType<Pool["getConnection"]>>[];
 
   beforeEach(async () => {
@@ -245,7 +245,7 @@ describe("who waits for a connection", () => {
     for (const connection of held) connection.release();
   });
 
-  it("waits no longer than a deadline, and takes none later", async () => {
+  it("waits no longer than its deadline, and takes no connection later", async () => {
     const failure = await pool
       .getConnection({ deadlineMs: monotonicMs() + 50, isCanceled: () => false })
       .catch((error) => error);
@@ -255,11 +255,11 @@ describe("who waits for a connection", () => {
     expect(proxy.connections).toBe(size);
   });
 
-  it("waits as long as a statement may take, where there is no deadline", async () => {
+  it("waits at most the statement timeout if it has no deadline", async () => {
     await expect(pool.query("SELECT 1")).rejects.toThrow("was free in time");
   });
 
-  it("is passed over where nobody waits for them any more", async () => {
+  it("is skipped after it has canceled", async () => {
     let canceled = false;
     const deadlineMs = monotonicMs() + 10_000;
     const first = pool.getConnection({ deadlineMs, isCanceled: () => canceled }).catch((error) => error);
@@ -271,7 +271,7 @@ describe("who waits for a connection", () => {
     expect(await first).toMatchObject({ kind: "canceled" });
   });
 
-  it("is one of a bounded number", async () => {
+  it("is rejected if too many are waiting", async () => {
     const small = openPool(proxy.url, 1, { waitingMax: 2 });
     const only = await small.getConnection();
     const results = Array.from({ length: 3 }, () => small.query("SELECT 1").then(() => "answered", isTransient));

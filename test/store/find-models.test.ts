@@ -18,7 +18,7 @@ async function idOf(configJson: string, workspace = workspaceId): Promise<string
 }
 
 describe("findModels", () => {
-  it("finds what each version names, and nothing where it names none", async () => {
+  it("returns the model of each version that names one", async () => {
     const ids = await Promise.all(
       ['{"model":"a/b"}', '{"seed":1}', '{"seed":1,"model":"🔥"}'].map((text) => idOf(text)),
     );
@@ -26,7 +26,7 @@ describe("findModels", () => {
     expect(ids.map((id) => models.get(id))).toEqual(["a/b", undefined, "🔥"]);
   });
 
-  it("looks at the beginning of a config, however many bytes its characters have", async () => {
+  it("reads only the start of a config, measured in characters", async () => {
     const stop = "🔥".repeat(configStartLength - 40);
     const inside = await idOf(`{"stop":"${stop}","model":"seen"}`);
     const outside = await idOf(`{"stop":"${stop}${stop}","model":"unseen"}`);
@@ -34,7 +34,7 @@ describe("findModels", () => {
     expect([models.get(inside), models.get(outside)]).toEqual(["seen", undefined]);
   });
 
-  it("knows nothing of another workspace, nor of none", async () => {
+  it("returns nothing for another workspace or for no versions", async () => {
     const foreign = await idOf('{"model":"theirs"}', newId());
     expect((await findModels(store.pool, workspaceId, [foreign, newId()])).size).toBe(0);
     expect((await findModels(store.pool, workspaceId, [])).size).toBe(0);

@@ -37,23 +37,23 @@ afterEach(async () => {
 });
 
 const answers: readonly [string, Phase, Fault][] = [
-  ["another node was faster, told in the middle", "execute", 1213],
-  ["another node was faster, told at a statement that is not prepared yet", "prepare", 1213],
-  ["another node was faster, told at the commit", "commit", 1213],
-  ["it waits for another node before it begins, and that fails", "query", 1205],
-  ["it is without its primary component", "query", 1047],
-  ["it loses its primary component in the middle", "execute", 1047],
-  ["it lost its primary component before the commit", "commit", 1047],
-  ["it loses its primary component at the commit, which is not carried out", "commit", 1180],
+  ["another node wins, reported in mid-transaction", "execute", 1213],
+  ["another node wins, reported while a statement is prepared", "prepare", 1213],
+  ["another node wins, reported at the commit", "commit", 1213],
+  ["waiting for another node at the start fails", "query", 1205],
+  ["it has no primary component", "query", 1047],
+  ["it loses its primary component in mid-transaction", "execute", 1047],
+  ["it loses its primary component before the commit", "commit", 1047],
+  ["it loses its primary component at the commit, which is not applied", "commit", 1180],
   [
-    "it loses its primary component at the commit, which the others have carried out",
+    "it loses its primary component at the commit, which the others have applied",
     "commit",
     { errno: 1180, isDone: true },
   ],
 ];
 
-describe("a node of a cluster", () => {
-  it.each(answers)("leaves one version of a creation, and its answer, where %s", async (_name, phase, fault) => {
+describe("a cluster node", () => {
+  it.each(answers)("stores and answers one version of a creation if %s", async (_name, phase, fault) => {
     proxy.fail(phase, fault, 1);
     const made = await writer.createVersion(creation(workspaceId, "shared"), patient());
     expect(made.designatedVersion.version).toBe(2);
@@ -61,7 +61,7 @@ describe("a node of a cluster", () => {
     expect(await store.revisions(made)).toEqual([1, 2]);
   });
 
-  it.each(answers)("leaves one change of an update, and its answer, where %s", async (_name, phase, fault) => {
+  it.each(answers)("stores and answers one change of an update if %s", async (_name, phase, fault) => {
     const update = presetUpdate("shared", { name: "Changed" });
     proxy.fail(phase, fault, 1);
     const caller = patient();
@@ -72,7 +72,7 @@ describe("a node of a cluster", () => {
     expect(await store.revisions(changed)).toEqual([1, 2]);
   });
 
-  it("leaves a transaction whole where it aborts it while a statement is prepared, and does not say so", async () => {
+  it("keeps a transaction whole if it silently aborts it while preparing a statement", async () => {
     const node = await openDatabaseProxy(store.url, { isGalera: true });
     const nodePool = openPool(node.url, 1);
     await nodePool.query("CREATE TABLE whole (n INT PRIMARY KEY)");
@@ -92,7 +92,7 @@ describe("a node of a cluster", () => {
       pool.execute<RowDataPacket[]>("SELECT slug FROM presets WHERE workspace_id = ?", [idToBytes(workspaceId)]),
     );
 
-  it("reads on through another connection where it waits for another node before a read, and that fails", async () => {
+  it("retries a read on another connection if waiting for another node fails", async () => {
     await read();
     const before = proxy.accepted;
     proxy.fail(isSharded ? "query" : "execute", 1205, 1);
@@ -100,7 +100,7 @@ describe("a node of a cluster", () => {
     expect(proxy.accepted).toBe(before + 1);
   });
 
-  it("is out of reach for who reads where that goes on, and no conflict", async () => {
+  it("makes a read fail as unavailable, not as a conflict, if that persists", async () => {
     proxy.fail(isSharded ? "query" : "execute", 1205);
     await expect(read()).rejects.toMatchObject({ kind: "unavailable" });
   });

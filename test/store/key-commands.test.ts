@@ -32,7 +32,7 @@ async function newKey(...parameters: string[]): Promise<{ readonly key: string; 
 }
 
 describe("create-key", () => {
-  it("makes an API key for the default workspace, with all permissions unless told", async () => {
+  it("creates an API key for the default workspace, with all permissions by default", async () => {
     const { key, key_id: id } = await newKey("--kind", "api");
     expect(await scopeOf(key)).toMatchObject({
       workspaceId: made.workspace_id,
@@ -45,7 +45,7 @@ describe("create-key", () => {
     });
   });
 
-  it("makes a read-only key of another workspace that expires", async () => {
+  it("creates an expiring read-only key for another workspace", async () => {
     const name = freshName("Second");
     const workspace = ["--organization", "Keys", "--name", name];
     const { workspace_id: workspaceId } = JSON.parse(await commands.run(createWorkspace, ...workspace, "--json"));
@@ -57,7 +57,7 @@ describe("create-key", () => {
     });
   });
 
-  it("gives a key a rate limit of its own, and a second's worth of burst unless told", async () => {
+  it("sets a rate limit, with a burst of one second by default", async () => {
     const limited = await newKey("--kind", "api", "--rate-limit", "50");
     expect(await scopeOf(limited.key)).toMatchObject({ key: { rateLimit: { perSecond: 50, burst: 50 } } });
     const bursting = await newKey("--kind", "management", "--rate-limit", "50", "--rate-burst", "200");
@@ -67,7 +67,7 @@ describe("create-key", () => {
     expect((await scopeOf((await newKey("--kind", "api")).key))?.key.rateLimit).toBeUndefined();
   });
 
-  it("makes a management key", async () => {
+  it("creates a management key", async () => {
     const { key } = await newKey("--kind", "management");
     expect(await scopeOf(key)).toMatchObject({ key: { kind: "management", workspaceId: undefined } });
   });
@@ -78,23 +78,15 @@ describe("create-key", () => {
     ["an unknown permission", [...own, "--kind", "api", "--permissions", "all"], "--permissions must be"],
     ["an unknown kind", [...own, "--kind", "root"], "--kind must be one of"],
     [
-      "a management key of one workspace",
+      "a management key for one workspace",
       [...own, "--kind", "management", "--workspace", newId()],
       "leave out --workspace",
     ],
-    [
-      "a management key that may only read",
-      [...own, "--kind", "management", "--permissions", "presets:read"],
-      "leave out",
-    ],
-    ["a rate limit of nothing", [...own, "--kind", "api", "--rate-limit", "0"], "--rate-limit must be"],
-    ["a burst of no rate limit", [...own, "--kind", "api", "--rate-burst", "5"], "give both"],
-    [
-      "a time that has passed",
-      [...own, "--kind", "api", "--expires-at", "2020-01-01T00:00:00Z"],
-      "--expires-at must be",
-    ],
-  ])("refuses %s", async (_name, parameters, message) => {
+    ["a read-only management key", [...own, "--kind", "management", "--permissions", "presets:read"], "leave out"],
+    ["a rate limit of zero", [...own, "--kind", "api", "--rate-limit", "0"], "--rate-limit must be"],
+    ["a burst without a rate limit", [...own, "--kind", "api", "--rate-burst", "5"], "give both"],
+    ["a time in the past", [...own, "--kind", "api", "--expires-at", "2020-01-01T00:00:00Z"], "--expires-at must be"],
+  ])("rejects %s", async (_name, parameters, message) => {
     const before = await listStoredKeys(commands.pool, made.organization_id);
     const refused = commands.run(createKey, ...parameters);
     await expect(refused).rejects.toThrow(message);
@@ -102,7 +94,7 @@ describe("create-key", () => {
     expect(await listStoredKeys(commands.pool, made.organization_id)).toEqual(before);
   });
 
-  it("refuses an API key where the default workspace was deleted, but no management key", async () => {
+  it("rejects an API key, but not a management key, if the default workspace was deleted", async () => {
     const name = freshName("Homeless");
     const { workspace_id: id } = await commands.makeOrganization(name);
     await commands.pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(id)]);
@@ -113,7 +105,7 @@ describe("create-key", () => {
 });
 
 describe("list-keys", () => {
-  it("shows keys with what they may do, and no secret", async () => {
+  it("lists keys with their permissions and no secrets", async () => {
     const name = freshName("Listed");
     const { api_key: secret } = await commands.makeOrganization(name);
     const printed = await commands.run(listKeys, "--organization", name);
@@ -136,7 +128,7 @@ describe("disable-key, enable-key and revoke-key", () => {
     return rowsOf(await commands.run(listKeys, "--organization", "Keys")).find((row) => row.id === id)?.status;
   }
 
-  it("stops a key until it is enabled again, however often each is said", async () => {
+  it("blocks a key until it is enabled again, and repeating a command is no error", async () => {
     const { key, key_id: id } = await newKey("--kind", "api");
     for (const [command, status, told] of [
       [disableKey, "disabled", `The key ${id} ("CI") is disabled; access tokens`],
@@ -150,7 +142,7 @@ describe("disable-key, enable-key and revoke-key", () => {
     }
   });
 
-  it("revokes a key, and says so again when asked again", async () => {
+  it("revokes a key, and says so again if repeated", async () => {
     const { key, key_id: id } = await newKey("--kind", "api");
     const first = await commands.run(revokeKey, "--key-id", id);
     expect(first).toContain("is revoked since");
@@ -159,7 +151,7 @@ describe("disable-key, enable-key and revoke-key", () => {
     expect(await statusOf(id)).toBe("revoked");
   });
 
-  it.each(["revoked", "expired"])("does not bring a key back that is %s", async (status) => {
+  it.each(["revoked", "expired"])("does not reactivate a key that is %s", async (status) => {
     const { key, key_id: id } = await newKey("--kind", "management");
     expect(await commands.run(disableKey, "--key-id", id)).toContain("is disabled");
     const column = status === "revoked" ? "revoked_at" : "expires_at";
@@ -175,7 +167,7 @@ describe("disable-key, enable-key and revoke-key", () => {
     ["disable-key", disableKey],
     ["enable-key", enableKey],
     ["revoke-key", revokeKey],
-  ])("%s refuses a key that is not there", async (_name, command) => {
+  ])("%s rejects an unknown key", async (_name, command) => {
     const refused = commands.run(command, "--key-id", newId());
     await expect(refused).rejects.toThrow(CommandError);
     await expect(refused).rejects.toThrow(/^There is no key \S+; list-keys shows/);

@@ -54,9 +54,9 @@ async function insertKeys(count: number, workspaceId: string, userId: string): P
   );
 }
 
-describe("keys beside many others", () => {
+describe("keys among many others", () => {
   it.each([
-    ["that manage the organization", () => ({ kind: "management" as const }), 1],
+    ["of kind management", () => ({ kind: "management" as const }), 1],
     ["of a workspace", () => ({ workspaceId: otherWorkspaceId }), fewKeys],
     ["of a user", () => ({ creatorUserIds: ["user_few", "user_none"] }), fewKeys],
     [
@@ -64,7 +64,7 @@ describe("keys beside many others", () => {
       () => ({ workspaceId: tenant.workspaceId, creatorUserIds: ["user_few", tenant.userId] }),
       1,
     ],
-  ])("are found without them: those %s", async (_name, filter, count) => {
+  ])("are found without reading the others: those %s", async (_name, filter, count) => {
     let found: readonly unknown[] = [];
     const reads = await rowReads(connection, async () => {
       found = await listEnabledKeys(connection, tenant.organizationId, filter());
@@ -80,13 +80,13 @@ describe("keys beside many others", () => {
     return listWorkspaceKeys(connection, of, { offset, limit: 10 });
   };
 
-  it("are listed without them", async () => {
+  it("are listed without reading the others", async () => {
     const reads = await rowReads(connection, () => list(otherWorkspaceId, 0));
     expect(reads).toBeLessThan(60);
     expect((await list(otherWorkspaceId, 0)).totalCount).toBe(fewKeys);
   });
 
-  it("are counted once, and a page of them is not searched for among all", async () => {
+  it("are counted in one pass, and a page is read by index", async () => {
     const reads = await rowReads(connection, () => list(tenant.workspaceId, 0));
     expect(reads).toBeLessThan(manyKeys + 150);
   });
@@ -103,7 +103,7 @@ describe("keys beside many others", () => {
   });
 });
 
-it("forgets requests of yesterday without looking at those of today", async () => {
+it("deletes expired requests without reading recent ones", async () => {
   const organizationId = tenant.organizationId;
   const now = new Date();
   const digest = Buffer.alloc(32);

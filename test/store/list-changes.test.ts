@@ -25,7 +25,7 @@ function list(offset: number, limit: number, slug = "logged", workspace = worksp
 }
 
 describe("listChanges", () => {
-  it("shows what was done, newest first", async () => {
+  it("returns changes newest first", async () => {
     const page = await list(0, 100);
     expect(page?.totalCount).toBe(6);
     expect(page?.changes.map(({ revision, action, fields }) => ({ revision, action, fields }))).toEqual([
@@ -55,8 +55,8 @@ describe("listChanges", () => {
 
   it.each([
     ["a page in the middle", 2, 2, [4, 3]],
-    ["the first change of all", 5, 1, [1]],
-    ["what is left", 4, 100, [2, 1]],
+    ["the oldest change", 5, 1, [1]],
+    ["the rest", 4, 100, [2, 1]],
     ["none at the end", 6, 10, []],
     ["none far past the end", 2_147_483_647, 100, []],
   ])("returns %s, with the total", async (_name, offset, limit, revisions) => {
@@ -65,12 +65,12 @@ describe("listChanges", () => {
     expect(page?.totalCount).toBe(6);
   });
 
-  it("knows no preset of another workspace, and none that is not there", async () => {
+  it("returns undefined for a missing preset or one of another workspace", async () => {
     expect(await list(0, 10, "logged", newId())).toBeUndefined();
     expect(await list(0, 10, "none")).toBeUndefined();
   });
 
-  it("has one entry for each of 60 creations at once", async () => {
+  it("has one entry for each of 60 simultaneous creations", async () => {
     const answers = await Promise.all(upTo(60).map(() => store.create(workspaceId, "crowd")));
     const page = await list(0, 100, "crowd");
     const logged = page?.changes.map(({ revision, createdAt, fields }) => [revision, createdAt, fields[0]?.to]);

@@ -30,7 +30,7 @@ function list(filter: Partial<PresetFilter>, offset = 0, limit = 100, workspace 
 }
 
 describe("listPresets", () => {
-  it("waits for the database once for a page at the front with its count", async () => {
+  it("takes one round trip for a page near the front with its count", async () => {
     const proxy = await openDatabaseProxy(store.url);
     const watched = openPool(proxy.url, 1);
     try {
@@ -45,7 +45,7 @@ describe("listPresets", () => {
     }
   });
 
-  it("puts the most recently updated first, then goes by id", async () => {
+  it("sorts by most recent update, then by id", async () => {
     const { presets } = await list({});
     const keys = presets.map(({ updatedAt, id }) => `${9e15 - updatedAt.getTime()} ${id}`);
     expect(keys).toHaveLength(presetCount);
@@ -56,7 +56,7 @@ describe("listPresets", () => {
     ["from the front", {}],
     ["from either end", { statuses: ["active"] }],
   ] satisfies [string, Partial<PresetFilter>][])(
-    "shows the same order through pages of any size, %s",
+    "keeps the same order for any page size, %s",
     async (_name, filter) => {
       const whole = (await list({})).presets.map(({ slug }) => slug);
       for (const limit of [1, 7, 13, 29]) {
@@ -73,7 +73,7 @@ describe("listPresets", () => {
 
   it.each([
     ["the last one", 29, 1, 1],
-    ["what is left", 25, 100, 5],
+    ["the rest", 25, 100, 5],
     ["none at the end", 30, 10, 0],
     ["none past the end", 31, 10, 0],
     ["none far past the end", 2_147_483_647, 100, 0],
@@ -87,7 +87,7 @@ describe("listPresets", () => {
     expect(await list({}, 0, 10, newId())).toEqual({ presets: [], totalCount: 0 });
   });
 
-  it("counts what was created, and nothing that was refused or is not new", async () => {
+  it("counts only presets that were actually created", async () => {
     const workspace = newId();
     await store.create(workspace, "once");
     await store.create(workspace, "once");
@@ -98,7 +98,7 @@ describe("listPresets", () => {
     expect((await list({}, 0, 1, workspace)).totalCount).toBe(6);
   });
 
-  it("puts a preset first whose name or designated version has changed", async () => {
+  it("moves a preset to the front when its name or designated version changes", async () => {
     const workspace = newId();
     for (const slug of ["a", "b", "c"]) {
       await store.create(workspace, slug);
@@ -113,7 +113,7 @@ describe("listPresets", () => {
     expect(await slugs()).toEqual(["b", "a", "c"]);
   });
 
-  it("never shows a page that contradicts its count while presets are made", async () => {
+  it("never returns a page that contradicts its count while presets are created", async () => {
     const workspace = newId();
     let making = true;
     const make = Promise.all(upTo(150).map((n) => store.create(workspace, `new-${n}`))).then(() => {
@@ -166,16 +166,16 @@ describe("a filter", () => {
     ["a percent sign", "%", ["percent-100"]],
     ["an underscore", "_", ["under_score"]],
     ["a backslash", "\\", ["back"]],
-    ["letters beyond ASCII, in the other case", "übersicht FÜR", ["umlaut"]],
+    ["non-ASCII letters in the other case", "übersicht FÜR", ["umlaut"]],
     ["Cyrillic, in the other case", "привет мир", ["cyrillic"]],
     ["Greek, in the other case", "αβ", ["greek"]],
     ["an emoji", "🔥", ["emoji"]],
     ["two spaces", "  ", ["space"]],
     ["a space at the end", "case ", []],
-    ["an accent that is not there", "ubersicht", []],
-    ["a pattern that is none here", ".*", []],
+    ["nothing for a missing accent", "ubersicht", []],
+    ["nothing for a wildcard pattern", ".*", []],
     ["a quote", "'", []],
-    ["something in several", "case", ["Mixed", "under_score"]],
+    ["several matches", "case", ["Mixed", "under_score"]],
   ])("finds %s", async (_name, text, slugs) => {
     expect(await matching({ text })).toEqual(slugs);
   });
@@ -190,12 +190,12 @@ describe("a filter", () => {
     expect(await matching({ statuses })).toHaveLength(count);
   });
 
-  it("asks for status and text together", async () => {
+  it("combines status and text", async () => {
     expect(await matching({ statuses: ["archived"], text: "e" })).toEqual(["emoji"]);
     expect(await matching({ statuses: ["disabled"], text: "emoji" })).toEqual([]);
   });
 
-  it("pages exactly, from either end", async () => {
+  it("pages exactly from either end", async () => {
     const filter: PresetFilter = { statuses: ["active"], text: "" };
     const whole = (await list(filter, 0, 100, filtered)).presets.map(({ slug }) => slug);
     const walked: string[] = [];

@@ -42,7 +42,7 @@ async function similarTo(slug: string, workspace = workspaceId): Promise<string 
   return mostSimilar(slug, await listSlugsNear(pool, workspace, slug));
 }
 
-describe("slugs near another", () => {
+describe("similar slugs", () => {
   it.each([
     ["upport-bot", "support-bot"],
     ["zupport-bot", "support-bot"],
@@ -53,20 +53,20 @@ describe("slugs near another", () => {
     ["bilking", "billing"],
     ["bill1ng", "billing"],
     ["billlngs", "billing"],
-  ])("of %s have %s among them", async (given, meant) => {
+  ])("for %s include %s", async (given, meant) => {
     expect(await similarTo(given)).toBe(meant);
   });
 
-  it.each(["archived-on", "disabled-on", "elsewher", "unheard-of"])("of %s hold none that was meant", async (given) => {
+  it.each(["archived-on", "disabled-on", "elsewher", "unheard-of"])("for %s suggest nothing", async (given) => {
     expect(await similarTo(given)).toBeUndefined();
   });
 
-  it("are none of another workspace", async () => {
+  it("never come from another workspace", async () => {
     expect(await similarTo("elsewher", otherWorkspaceId)).toBe("elsewhere");
     expect(await listSlugsNear(pool, otherWorkspaceId, "support-bo")).toEqual(["elsewhere"]);
   });
 
-  it("are found by look-ups and a few steps, however many presets there are", async () => {
+  it("are found with few index reads, however many presets there are", async () => {
     const counters = async () => {
       const [rows] = await pool.query<RowDataPacket[]>(
         "SHOW SESSION STATUS WHERE Variable_name IN ('Handler_read_next', 'Handler_read_prev')",

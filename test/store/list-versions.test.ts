@@ -29,7 +29,7 @@ function list(offset: number, limit: number, slug = "many", workspace = workspac
 }
 
 describe("listVersions", () => {
-  it("lists every version in ascending order, each with its own content", async () => {
+  it("returns all versions in ascending order, each with its own content", async () => {
     const page = await list(0, 100);
     expect(page?.totalCount).toBe(versionCount);
     expect(page?.versions.map(({ version }) => version)).toEqual(upTo(versionCount));
@@ -40,7 +40,7 @@ describe("listVersions", () => {
   it.each([
     ["a page in the middle", 10, 5, [11, 12, 13, 14, 15]],
     ["the last one", 24, 1, [25]],
-    ["what is left", 23, 100, [24, 25]],
+    ["the rest", 23, 100, [24, 25]],
     ["none at the end", 25, 10, []],
     ["none far past the end", 2_147_483_647, 100, []],
   ])("returns %s, with the total", async (_name, offset, limit, numbers) => {
@@ -49,13 +49,13 @@ describe("listVersions", () => {
     expect(page?.totalCount).toBe(versionCount);
   });
 
-  it("knows no preset of another workspace, and none that is not there", async () => {
+  it("returns undefined for a missing preset or one of another workspace", async () => {
     expect(await list(0, 10, "many", newId())).toBeUndefined();
     expect(await list(0, 10, "none")).toBeUndefined();
     expect(await list(0, 10, "MANY")).toBeUndefined();
   });
 
-  it("ends a page before it would be too large for a client, but never without a version", async () => {
+  it("ends a page before it is too large for a client, but returns at least one version", async () => {
     const mebibyte = 1024 * 1024;
     const large = { configJson: `{"stop":"${"x".repeat(mebibyte - 11)}"}`, systemPrompt: "y".repeat(mebibyte) };
     const small = { configJson: "{}", systemPrompt: undefined };

@@ -40,7 +40,7 @@ async function memberCount(organizationId: string): Promise<number | undefined> 
 describe("add-member and list-members", () => {
   beforeAll(() => commands.makeOrganization("Refusing"));
 
-  it("makes the user and the membership, and shows them", async () => {
+  it("creates the user and the membership, and lists them", async () => {
     const name = freshName("With members");
     const { organization_id: organizationId, admin_user_id: adminId } = await commands.makeOrganization(name);
     const printed = await add(name, "alan@example.com", "--first-name", "Alan", "--last-name", "Turing");
@@ -57,7 +57,7 @@ describe("add-member and list-members", () => {
     expect(await memberCount(organizationId)).toBe(3);
   });
 
-  it("shows more members than a page of the API has", async () => {
+  it("lists more members than one page of the API", async () => {
     const name = freshName("Crowded");
     await commands.makeOrganization(name);
     for (let index = 0; index < 100; index += 1) await add(name, `member-${index}@example.com`);
@@ -65,11 +65,11 @@ describe("add-member and list-members", () => {
   });
 
   it.each([
-    ["a member again", "Refusing", "ADA@example.com", [], /is a member of this organization already/],
+    ["an existing member", "Refusing", "ADA@example.com", [], /is a member of this organization already/],
     ["an unknown organization", "Nowhere", "ada@example.com", [], /no organization "Nowhere"/],
     ["an unknown role", "Refusing", "a@b", ["--role", "boss"], /--role must be one of/],
-    ["a bad address", "Refusing", "ada", [], /--email must be/],
-  ])("refuses %s", async (_name, organization, email, others, message) => {
+    ["an invalid address", "Refusing", "ada", [], /--email must be/],
+  ])("rejects %s", async (_name, organization, email, others, message) => {
     const refused = add(organization, email, ...others);
     await expect(refused).rejects.toThrow(message);
     await expect(refused).rejects.toThrow(CommandError);
@@ -86,7 +86,7 @@ describe("remove-member", () => {
   const stopKeys = (organizationId: string) =>
     commands.pool.execute("UPDATE api_keys SET disabled = TRUE WHERE organization_id = ?", [idToBytes(organizationId)]);
 
-  it("ends one membership and counts it, however the address is written", async () => {
+  it("ends one membership and updates the count, in any casing of the address", async () => {
     const other = freshName("Staying");
     const name = freshName("Shrinking");
     const { organization_id: organizationId } = await commands.makeOrganization(name);
@@ -99,7 +99,7 @@ describe("remove-member", () => {
     expect([await memberCount(organizationId), await memberCount(otherId)]).toEqual([1, 2]);
   });
 
-  it("lets someone come back, as the same user and in another role", async () => {
+  it("allows someone to return as the same user with another role", async () => {
     const name = freshName("Returning");
     await commands.makeOrganization(name);
     await add(name, "grace@example.com");
@@ -126,7 +126,7 @@ describe("remove-member", () => {
     expect(await emailsOf(name)).toEqual(["alan@example.com", "grace@example.com"]);
   });
 
-  it("keeps one admin where all are removed at once", async () => {
+  it("keeps one admin if all are removed at once", async () => {
     const name = freshName("Mutiny");
     const { organization_id: organizationId } = await commands.makeOrganization(name);
     await stopKeys(organizationId);
@@ -139,7 +139,7 @@ describe("remove-member", () => {
     expect(await memberCount(organizationId)).toBe(1);
   });
 
-  it("counts exactly while one member comes and goes many times at once", async () => {
+  it("keeps the count right under simultaneous additions and removals", async () => {
     const name = freshName("Restless");
     const { organization_id: organizationId } = await commands.makeOrganization(name);
     const changes = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? add : remove));
@@ -150,7 +150,7 @@ describe("remove-member", () => {
     expect(await memberCount(organizationId)).toBe((await list(name)).length);
   });
 
-  it("is refused while keys of the member work, unless they are disabled with it", async () => {
+  it("fails while the member has working keys, unless these are disabled too", async () => {
     const name = freshName("Keyed");
     const { admin_user_id: userId, organization_id: organizationId } = await commands.makeOrganization(name);
     await add(name, "alan@example.com", "--role", "org:admin");
@@ -182,10 +182,10 @@ describe("remove-member", () => {
   });
 
   it.each([
-    ["who is no member", "Guarded", "stranger@example.com", /stranger@\S+ is no member of "Guarded"; list-members/],
+    ["who is not a member", "Guarded", "stranger@example.com", /stranger@\S+ is no member of "Guarded"; list-members/],
     ["who is a member elsewhere", "Guarded", "elsewhere@example.com", /is no member of "Guarded"/],
     ["of an unknown organization", "Nowhere", "ada@example.com", /no organization "Nowhere"/],
-  ])("refuses someone %s", async (_name, organization, email, message) => {
+  ])("rejects someone %s", async (_name, organization, email, message) => {
     const refused = remove(organization, email);
     await expect(refused).rejects.toThrow(message);
     await expect(refused).rejects.toThrow(CommandError);

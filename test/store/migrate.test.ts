@@ -51,7 +51,7 @@ async function tables(): Promise<string[]> {
 }
 
 describe("migrate", () => {
-  it("applies what is new, in order, and nothing twice", async () => {
+  it("applies new migrations in order, each once", async () => {
     const told: string[] = [];
     expect(await migrate(database.url, directory, (name) => told.push(name))).toEqual(["0001_first", "0002_second"]);
     expect(told).toEqual(["0001_first", "0002_second"]);
@@ -61,12 +61,12 @@ describe("migrate", () => {
     expect(await run()).toEqual(["0003_third"]);
   });
 
-  it("is done once by many processes that start at once", async () => {
+  it("applies each migration once if many processes start at once", async () => {
     const applied = await Promise.all([run(), run(), run(), run()]);
     expect(applied.flat()).toEqual(["0001_first", "0002_second"]);
   });
 
-  it("takes it as done where another process, which did not know of it, was faster", async () => {
+  it("accepts a migration that another process has recorded meanwhile", async () => {
     write("0001_first", "DO SLEEP(2)");
     const checksum = createHash("sha256").update("DO SLEEP(2)").digest("hex");
     await run();
@@ -79,12 +79,12 @@ describe("migrate", () => {
     expect(await run()).toEqual([]);
   });
 
-  describe("and its lock, which holds on any node of a cluster and on Vitess,", () => {
+  describe("with its lock row, valid on cluster nodes and Vitess,", () => {
     const lockRow = "SELECT applied_at FROM schema_migrations WHERE name = 'migrating'";
     const insertLock =
       "INSERT INTO schema_migrations VALUES ('migrating', 'another', UTC_TIMESTAMP(3) - INTERVAL ? SECOND)";
 
-    it("lets one work at a time: the others wait, and say what for", async () => {
+    it("lets one process work while the others wait and report why", async () => {
       await run();
       write("0003_third", "CREATE TABLE third (id INT)");
       await pool.query(insertLock, [0]);
@@ -96,7 +96,7 @@ describe("migrate", () => {
       expect(await running).toEqual(["0003_third"]);
     });
 
-    it("is not waited for without end, and who gives up is told what to do", async () => {
+    it("gives up waiting eventually, with advice", async () => {
       await run();
       await pool.query(insertLock, [0]);
       const connection = await createConnection(database.url);
@@ -112,20 +112,20 @@ describe("migrate", () => {
       await connection.end();
     });
 
-    it("is taken over from who died on the way", async () => {
+    it("takes over from a process that died", async () => {
       await run();
       write("0003_third", "CREATE TABLE third (id INT)");
       await pool.query(insertLock, [60]);
       expect(await run()).toEqual(["0003_third"]);
     });
 
-    it("is not needed where there is nothing to do", async () => {
+    it("does not wait if there is nothing to do", async () => {
       await run();
       await pool.query(insertLock, [0]);
       expect(await run()).toEqual([]);
     });
 
-    it("stays fresh while a statement takes long, and is gone in the end", async () => {
+    it("stays locked during a long statement, and is unlocked at the end", async () => {
       write("0001_first", "DO SLEEP(8)");
       const running = run();
       await expect.poll(async () => (await pool.query<RowDataPacket[]>(lockRow).catch(() => [[]]))[0]).toHaveLength(1);
@@ -139,7 +139,7 @@ describe("migrate", () => {
       expect(await age()).toBeUndefined();
     });
 
-    it("waits on a node that does not know its table yet", async () => {
+    it("waits on a node that does not have the table yet", async () => {
       const connection = await createConnection(database.url);
       let made: Promise<string[]> | undefined;
       const makeTable = () => {
@@ -150,27 +150,27 @@ describe("migrate", () => {
       await connection.end();
     });
 
-    it("is gone where a statement fails", async () => {
+    it("is unlocked if a statement fails", async () => {
       write("0002_second", "CREATE TABLE second (id NONSENSE)");
       await expect(run()).rejects.toThrow(/NONSENSE|syntax/i);
       expect((await pool.query<RowDataPacket[]>(lockRow))[0]).toEqual([]);
     });
   });
 
-  it("makes the database where there is none", async () => {
+  it("creates the database if it is missing", async () => {
     await database.drop();
     expect(await run()).toHaveLength(2);
     expect(await tables()).toContain("first");
   });
 
-  it("goes on after a statement that failed, from there", async () => {
+  it("continues after a failed statement", async () => {
     write("0003_third", "CREATE TABLE third (id NONSENSE)");
     await expect(run()).rejects.toThrow(/NONSENSE|syntax/i);
     write("0003_third", "CREATE TABLE third (id INT)");
     expect(await run()).toEqual(["0003_third"]);
   });
 
-  it("refuses a file that was changed after it had been applied", async () => {
+  it("rejects a file changed after it was applied", async () => {
     await run();
     write("0001_first", "CREATE TABLE IF NOT EXISTS first (id BIGINT PRIMARY KEY)");
     const refusal = await run().catch((error: unknown) => error);
@@ -181,14 +181,14 @@ describe("migrate", () => {
   it.each([
     ["preset", presetMigrations],
     ["organization", organizationMigrations],
-  ])("may repeat each statement of the %s service, as after a crash", async (_name, ours) => {
+  ])("can repeat every statement of the %s service, as after a crash", async (_name, ours) => {
     const first = await migrate(database.url, ours, () => {});
     await pool.query("DELETE FROM schema_migrations");
     expect(await migrate(database.url, ours, () => {})).toEqual(first);
   });
 });
 
-describe("migrate, while the database is away", () => {
+describe("migrate while the database is down", () => {
   let proxy: DatabaseProxy;
   let waits: string[];
 
@@ -203,7 +203,7 @@ describe("migrate, while the database is away", () => {
     return migrate(proxy.url, directory, () => {}, { waitMs, onWait: (reason) => waits.push(reason) });
   }
 
-  it("waits until it takes connections, and says what for", async () => {
+  it("waits until it accepts connections, and reports why", async () => {
     await proxy.refuse();
     const running = runThroughProxy(15_000);
     await expect.poll(() => waits).toEqual([expect.stringContaining("ECONNREFUSED")]);
@@ -211,12 +211,12 @@ describe("migrate, while the database is away", () => {
     expect(await running).toHaveLength(2);
   });
 
-  it("waits where its statement collides with one of another node", async () => {
+  it("retries a statement that conflicts with another node", async () => {
     proxy.fail("query", 1213, 1);
     expect(await runThroughProxy(15_000)).toHaveLength(2);
   });
 
-  it("has each session wait for what was written through other nodes, where the URL says so", async () => {
+  it("sets wsrep_sync_wait on each session if the URL says so", async () => {
     proxy.fail("session", 1047, 1);
     const url = new URL(proxy.url);
     url.searchParams.set("wsrep-sync-wait", "1");
@@ -229,13 +229,13 @@ describe("migrate, while the database is away", () => {
     expect(waits).toEqual(["injected"]);
   });
 
-  it.each([1040, 1053, 1129, 1203])("waits for one that answers with %i", async (errno) => {
+  it.each([1040, 1053, 1129, 1203])("waits while it fails with %i", async (errno) => {
     proxy.fail("connect", errno, 2);
     expect(await runThroughProxy(15_000)).toHaveLength(2);
     expect(waits).toHaveLength(1);
   });
 
-  it("waits for a name that is not there yet", async () => {
+  it("waits for a host name that does not resolve yet", async () => {
     const url = new URL(database.url);
     url.searchParams.delete("socketPath");
     url.hostname = "setpoint.invalid";
@@ -244,19 +244,19 @@ describe("migrate, while the database is away", () => {
     expect(waits).toEqual([expect.stringContaining("setpoint.invalid")]);
   });
 
-  it("goes on with what is left where the connection is lost on the way", async () => {
+  it("continues with the rest after losing the connection", async () => {
     proxy.fail("query", "reset", 1);
     expect(await runThroughProxy(15_000)).toEqual(["0001_first", "0002_second"]);
     expect(await run()).toEqual([]);
   });
 
-  it("gives up in the end, with a sentence for its user", async () => {
+  it("gives up eventually, with a clear message", async () => {
     await proxy.refuse();
     const failure = await runThroughProxy(600).catch((error) => error);
     expect(failure.message).toMatch(/ECONNREFUSED/);
   });
 
-  it("does not wait for a password that is wrong", async () => {
+  it("does not wait if the password is wrong", async () => {
     const url = new URL(proxy.url);
     url.username = "nobody-of-this-name";
     const failure = await migrate(url.href, directory, () => {}, { waitMs: 60_000, onWait: () => {} }).catch(
@@ -265,14 +265,11 @@ describe("migrate, while the database is away", () => {
     expect(failure.message).toMatch(/Access denied/);
   });
 
-  it.each([1969, 3024])(
-    "does not run a statement again that takes longer than the server lets it (%i)",
-    async (errno) => {
-      proxy.fail("query", errno);
-      await expect(runThroughProxy(60_000)).rejects.toMatchObject({ errno });
-      expect(waits).toEqual([]);
-    },
-  );
+  it.each([1969, 3024])("does not repeat a statement that exceeds the server's time limit (%i)", async (errno) => {
+    proxy.fail("query", errno);
+    await expect(runThroughProxy(60_000)).rejects.toMatchObject({ errno });
+    expect(waits).toEqual([]);
+  });
 });
 
 describe("schemaIsCurrent", () => {
@@ -285,13 +282,13 @@ describe("schemaIsCurrent", () => {
     await expect(schemaIsCurrent(pool, directory)()).rejects.toThrow("lacks the migration 0003_third");
   });
 
-  it("takes a schema that is newer than this code", async () => {
+  it("accepts a schema newer than the code", async () => {
     await run();
     rmSync(join(folder, "0002_second.sql"));
     await schemaIsCurrent(pool, directory)();
   });
 
-  it("fails while the database is out of reach", async () => {
+  it("fails while the database is unreachable", async () => {
     await run();
     const check = schemaIsCurrent(pool, directory);
     await check();

@@ -33,7 +33,7 @@ function statusOf(connection: Connection, name: string): Promise<number> {
 }
 
 describe("mysql2", () => {
-  it("asks us for its socket at once, and tells where it should go", async () => {
+  it("requests its socket immediately, with host and port", async () => {
     const { port } = new URL(proxy.url);
     const asked: unknown[] = [];
     const stream = ({ config }: { config: { host: string; port: number } }) => {
@@ -46,7 +46,7 @@ describe("mysql2", () => {
     connection.destroy();
   });
 
-  it("answers every command that waits with what connecting failed of", async () => {
+  it("fails every queued command with the connection error", async () => {
     const url = new URL(proxy.url);
     url.username = "nobody-of-this-name";
     const connection = createConnection({ uri: url.href });
@@ -55,7 +55,7 @@ describe("mysql2", () => {
     expect(answers).toMatchObject([{ errno: 1045 }, { errno: 1045 }]);
   });
 
-  it("runs commands in their order, also one that is added while another is being answered", async () => {
+  it("runs commands in order, including one added while another is answered", async () => {
     const connection = createConnection({ uri: proxy.url });
     const order: string[] = [];
     await new Promise<void>((resolve) => {
@@ -72,7 +72,7 @@ describe("mysql2", () => {
     connection.destroy();
   });
 
-  it("forgets a prepared statement that it is told to, and prepares it again", async () => {
+  it("unprepares a statement on request and prepares it again", async () => {
     const connection = createConnection({ uri: proxy.url });
     const execute = () => new Promise((resolve) => connection.execute("SELECT 7", resolve));
     await execute();

@@ -65,7 +65,7 @@ function change<T>(work: Work<T>, on: Pool = pool, forMs = 15_000, request?: Nam
 const logged = async () =>
   (await listChanges(pool, tenant.organizationId, everything, { offset: 0, limit: 100 })).changes;
 
-it("makes a change after one through another node of a cluster, which took its place in the log", async () => {
+it("retries a change whose place in the log was taken by another node", async () => {
   const proxy = await openDatabaseProxy(database.url);
   const oneNode = openPool(proxy.url, 1);
   const before = (await logged()).length;
@@ -84,7 +84,7 @@ it("makes a change after one through another node of a cluster, which took its p
   expect(await logged()).toHaveLength(before + 1);
 });
 
-it("looks again where a change through another node came after its look, and before its entry in the log", async () => {
+it("checks again if another node's change came between its check and its log entry", async () => {
   const colleague = { email: `${newId()}@example.com`, firstName: undefined, lastName: undefined };
   const [other = ""] = await new Tenants(pool).addMembers(tenant, [
     { ...colleague, role: "org:admin", createdAt: new Date() },
@@ -102,7 +102,7 @@ it("looks again where a change through another node came after its look, and bef
   expect(await findOldestAdminUserId(pool, tenant.organizationId)).toBe(tenant.userId);
 });
 
-it("gives both of two requests with one seed, through two nodes at once, the same key", async () => {
+it("returns the same key for two requests with one seed through two nodes at once", async () => {
   const make = createKey({ ...key, secretSeed: randomBytes(32) }, tenant.userId);
   let first: Promise<NewKey> | undefined;
   const second = await change((connection, ...rest) => {
@@ -118,7 +118,7 @@ it("gives both of two requests with one seed, through two nodes at once, the sam
   expect((await listKeys(pool, tenant.organizationId)).filter(({ name }) => name === "CI")).toHaveLength(1);
 });
 
-it("gives a repeat the first answer, where that came through another node after its look", async () => {
+it("repeats the first answer if that came through another node after the check", async () => {
   const { key: made } = await change(createKey(key, tenant.userId));
   const request: NamedRequest<{ id: string }> = {
     requestId: "deletion",
@@ -172,7 +172,7 @@ function applyElsewhere({ key: made }: NewKey, logId: Buffer): Promise<void> {
   });
 }
 
-describe("a change whose commit is not answered", () => {
+describe("a change whose COMMIT is not answered", () => {
   let proxy: DatabaseProxy;
   let faulty: Pool;
 
@@ -188,13 +188,13 @@ describe("a change whose commit is not answered", () => {
   });
 
   const faults: readonly [string, Fault][] = [
-    ["was lost", "silence"],
-    ["was carried out, and its answer was lost", "deaf"],
-    ["broke off", "reset"],
-    ["was carried out, and broke off", "lost answer"],
+    ["is lost", "silence"],
+    ["is applied but its answer is lost", "deaf"],
+    ["is cut off", "reset"],
+    ["is applied but then cut off", "lost answer"],
   ];
 
-  it.each(faults)("is made once where the commit %s, and its answer is what is stored", async (_name, fault) => {
+  it.each(faults)("is made once and answers what is stored if the commit %s", async (_name, fault) => {
     proxy.fail("commit", fault, 1);
     const { key: made } = await change(createKey(key, tenant.userId), faulty);
     const stored = await listKeys(pool, tenant.organizationId);
@@ -206,7 +206,7 @@ describe("a change whose commit is not answered", () => {
     expect((await logged()).filter(({ target }) => target.id === made.id)).toHaveLength(2);
   });
 
-  it("is answered with what is stored, where a node applies it only after a second attempt was refused", async () => {
+  it("answers what is stored if a node applies it only after a second attempt failed", async () => {
     const logIds: Buffer[] = [];
     const watched = Object.create(faulty, {
       getConnection: {
@@ -243,7 +243,7 @@ describe("a change whose commit is not answered", () => {
     expect(stored.filter(({ name }) => name === "CI").map(({ id }) => id)).toEqual([answer.key.id]);
   });
 
-  it("never claims that nothing was stored, where the time is up before that is known", async () => {
+  it("does not claim that nothing was stored if time runs out first", async () => {
     proxy.fail("commit", "hold", 1);
     const failure = await change(createKey(key, tenant.userId), faulty, 5_000).catch((error) => error);
     expect(failure).toMatchObject({ kind: "unavailable" });
@@ -254,8 +254,8 @@ describe("a change whose commit is not answered", () => {
   });
 });
 
-describe("changes while connections are killed under them", () => {
-  it("are each made once, with one entry in the log, and numbered without gaps", async () => {
+describe("changes while their connections are killed", () => {
+  it("are made once each, with one log entry, numbered without gaps", async () => {
     const killable = openPool(database.url, 4);
     const ids: number[] = [];
     let connections = 0;
@@ -307,8 +307,8 @@ describe("changes while connections are killed under them", () => {
   });
 });
 
-describe("a change that waits for another of its organization", () => {
-  it("is not made once its caller has given up, and others' are made meanwhile", async () => {
+describe("a change that waits for another in its organization", () => {
+  it("is dropped once its caller gives up, while others' changes are made", async () => {
     const other = await new Tenants(pool).createOrganization();
     const before = await logged();
     await inTransaction(pool, async (connection) => {
@@ -325,7 +325,7 @@ describe("a change that waits for another of its organization", () => {
     expect(await logged()).toEqual(before);
   });
 
-  it("is not made where its caller was gone when the lock was free", async () => {
+  it("is dropped if its caller has canceled when the lock is free", async () => {
     const caller = { deadlineMs: monotonicMs() + 15_000, isCanceled: () => true };
     const actor = { userId: undefined, keyId: undefined };
     const late = changeOrganization(pool, tenant.organizationId, actor, caller, createKey(key, tenant.userId));
@@ -363,11 +363,11 @@ describe("a page of a long change log", () => {
     ["a user", { userId: "user_1" }, count / 2, 60],
     ["an action of a user", { userId: "user_1", action: "key_updated" }, count / 6, 60],
     ["a target", { targetId: "target-7" }, count / 15, 300],
-    ["a target, by an action", { targetId: "target-7", action: "key_updated" }, 66, 400],
-    ["a target, by a user", { targetId: "target-7", userId: "user_1" }, count / 15, 300],
+    ["a target, by action", { targetId: "target-7", action: "key_updated" }, 66, 400],
+    ["a target, by user", { targetId: "target-7", userId: "user_1" }, count / 15, 300],
     // Its entries are counted, which is one walk through an index, and a page is near one of its ends.
-    ["a target with a third of all", { targetId: "hot" }, count / 3, count / 3 + 200],
-  ] as const)("reads as few rows at its end as at its beginning: %s", async (_name, filter, total, readsMax) => {
+    ["a target with a third of all entries", { targetId: "hot" }, count / 3, count / 3 + 200],
+  ] as const)("reads as few rows at its end as at its start: %s", async (_name, filter, total, readsMax) => {
     const connection = await pool.getConnection();
     try {
       for (const offset of [0, total - 10]) {

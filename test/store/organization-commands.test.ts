@@ -39,7 +39,7 @@ async function refusalsOf(command: () => Promise<unknown>): Promise<unknown[]> {
 }
 
 describe("bootstrap", () => {
-  it("makes an organization, its default workspace, an admin and two keys that work", async () => {
+  it("creates an organization, its default workspace, an admin and two working keys", async () => {
     const made = await commands.makeOrganization(freshName("Bootstrapped"));
     expect(Object.keys(made)).toEqual([
       "organization_id",
@@ -71,7 +71,7 @@ describe("bootstrap", () => {
     });
   });
 
-  it("prints the keys for people, too", async () => {
+  it("prints the keys in readable form", async () => {
     const printed = await commands.run(
       bootstrap,
       "--organization",
@@ -83,13 +83,13 @@ describe("bootstrap", () => {
     expect(printed).toMatch(/management key +sk-sp-v1-/);
   });
 
-  it("takes an address that belongs to a user already for the same user", async () => {
+  it("reuses an existing user for a known address", async () => {
     const first = await commands.makeOrganization(freshName("First of Grace"), "grace@example.com");
     const second = await commands.makeOrganization(freshName("Second of Grace"), "GRACE@example.com");
     expect(second.admin_user_id).toBe(first.admin_user_id);
   });
 
-  it("refuses a name that is taken, and leaves nothing behind", async () => {
+  it("rejects a taken name, and stores nothing", async () => {
     const name = freshName("Taken");
     await commands.makeOrganization(name);
     const counts = () => Promise.all(["users", "workspaces", "memberships", "api_keys"].map(count));
@@ -99,7 +99,7 @@ describe("bootstrap", () => {
     expect(await counts()).toEqual(before);
   });
 
-  it("leaves an organization as it is that is there already, where it is told to", async () => {
+  it("leaves an existing organization unchanged with --if-absent", async () => {
     const name = freshName("Kept");
     await commands.makeOrganization(name);
     const counts = () => Promise.all(["users", "workspaces", "memberships", "api_keys"].map(count));
@@ -109,7 +109,7 @@ describe("bootstrap", () => {
     expect(await counts()).toEqual(before);
   });
 
-  it("makes one organization where many race for its name", async () => {
+  it("creates one organization if many race for its name", async () => {
     const name = freshName("Raced for");
     for (const refusal of await refusalsOf(() => commands.makeOrganization(name))) {
       expect(refusal).toBeInstanceOf(CommandError);
@@ -125,7 +125,7 @@ describe("create-workspace and list-workspaces", () => {
     await commands.makeOrganization("Other");
   });
 
-  it("makes a workspace of one organization, and tells its id to scripts and to people", async () => {
+  it("creates a workspace in one organization, and prints its id as JSON and as text", async () => {
     const name = freshName("Several");
     const inIt = ["--organization", name];
     const { workspace_id: defaultId } = await commands.makeOrganization(name);
@@ -144,28 +144,28 @@ describe("create-workspace and list-workspaces", () => {
   });
 
   it.each([
-    ["a name that is taken", [...inAcme, "--name", "Default"], /"Acme" has a workspace "Default" already: \S+; use it/],
+    ["a taken name", [...inAcme, "--name", "Default"], /"Acme" has a workspace "Default" already: \S+; use it/],
     ["an unknown organization", ["--organization", "Nowhere", "--name", "x"], /no organization "Nowhere"/],
     [
       "no name",
       inAcme,
       /--name is required.*\nUsage: create-workspace --organization NAME --name NAME \[--slug SLUG\] \[--as EMAIL\] \[--json\]$/,
     ],
-    ["a slug that is taken", [...inAcme, "--name", "DEFAULT!"], /has the slug default\. Choose another/],
-    ["a bad slug", [...inAcme, "--name", "x", "--slug", "X"], /--slug must be 1 to 50 lower-case/],
-  ])("refuses %s", async (_name, parameters, message) => {
+    ["a taken slug", [...inAcme, "--name", "DEFAULT!"], /has the slug default\. Choose another/],
+    ["an invalid slug", [...inAcme, "--name", "x", "--slug", "X"], /--slug must be 1 to 50 lower-case/],
+  ])("rejects %s", async (_name, parameters, message) => {
     const refused = commands.run(createWorkspace, ...parameters);
     await expect(refused).rejects.toThrow(message);
     await expect(refused).rejects.toThrow(CommandError);
   });
 
-  it("makes one workspace where many race for its name", async () => {
+  it("creates one workspace if many race for its name", async () => {
     const name = freshName("Raced for");
     const refusals = await refusalsOf(() => commands.run(createWorkspace, ...inAcme, "--name", name));
     for (const refusal of refusals) expect(refusal).toBeInstanceOf(CommandError);
   });
 
-  it("shows no workspace that was deleted", async () => {
+  it("omits deleted workspaces", async () => {
     const name = freshName("Homeless");
     const { workspace_id: id } = await commands.makeOrganization(name);
     await commands.pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(id)]);
@@ -186,7 +186,7 @@ describe("the command line", () => {
     }
   }
 
-  it("migrates, bootstraps once, and exits 1 with one clear line the second time", async () => {
+  it("migrates, bootstraps once, and exits with 1 and one clear line the second time", async () => {
     const fresh = await createTestDatabase();
     const command = ["bootstrap", "--organization", "Acme", "--admin-email", "ada@example.com", "--json"];
     try {
@@ -209,7 +209,7 @@ describe("the command line", () => {
     }
   });
 
-  it("names every command where it does not know one", async () => {
+  it("lists every command if the given one is unknown", async () => {
     const { stderr } = await runMain(commands.url, "nope");
     expect(/Use one of (.*);/.exec(stderr)?.[1]?.split(", ")).toEqual([
       "serve",
@@ -229,14 +229,14 @@ describe("the command line", () => {
     ]);
   });
 
-  it.each([["--help"], ["help"], ["-h"]])("names the commands to who asks for help with %s", async (flag) => {
+  it.each([["--help"], ["help"], ["-h"]])("lists the commands for %s", async (flag) => {
     const { code, stdout } = await runMain("", flag);
     expect(code).toBe(0);
     expect(stdout.match(/^ {2}[a-z-]+ {2,}[A-Z].*\.$/gm)).toHaveLength(14);
   });
 
   it.each([[["create-key", "--help"]], [["help", "create-key"]], [["create-key", "--organization", "Acme", "-h"]]])(
-    "shows the flags of a command, without a database: %j",
+    "shows the flags of a command without a database: %j",
     async (parameters) => {
       const { code, stdout } = await runMain("", ...parameters);
       expect(code).toBe(0);
@@ -250,27 +250,24 @@ describe("the command line", () => {
     },
   );
 
-  it("takes help for a name like any other", async () => {
+  it("accepts help as an ordinary value", async () => {
     expect((await runMain(commands.url, "list-keys", "--organization", "help")).stderr).toContain(
       'There is no organization "help"',
     );
   });
 
-  it.each(["migrate", "list-keys --organization Acme"])(
-    "says that the database is out of reach: %s",
-    async (command) => {
-      const { code, stderr } = await runMain("mysql://root@127.0.0.1:1/nowhere", ...command.split(" "));
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: expect.stringMatching(
-          /^The database cannot be used: connect ECONNREFUSED 127.0.0.1:1\.\nCheck that it runs/,
-        ),
-      });
-      expect(stderr).not.toContain("    at ");
-    },
-  );
+  it.each(["migrate", "list-keys --organization Acme"])("reports an unreachable database: %s", async (command) => {
+    const { code, stderr } = await runMain("mysql://root@127.0.0.1:1/nowhere", ...command.split(" "));
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^The database cannot be used: connect ECONNREFUSED 127.0.0.1:1\.\nCheck that it runs/,
+      ),
+    });
+    expect(stderr).not.toContain("    at ");
+  });
 
-  it("says how a command is used", async () => {
+  it("shows the usage of a command", async () => {
     const refused = await runMain(commands.url, "revoke-key", "--id", "x");
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toBe(

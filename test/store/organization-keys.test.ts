@@ -67,7 +67,7 @@ function countStatements() {
 }
 
 describe("a stored key", () => {
-  it("comes back as it was put in", async () => {
+  it("is read back as stored", async () => {
     const expiresAt = new Date("2030-01-01T00:00:00.123Z");
     const full = newApiKey(
       { name: "Schlüssel 🔑", organizationId, creatorUserId: "user_2", expiresAt },
@@ -88,17 +88,17 @@ describe("a stored key", () => {
     expect(stored.join()).not.toContain(apiKey.secret.slice("sk-sp-v1-".length, -6));
   });
 
-  it("is listed with those of its organization, oldest first", async () => {
+  it("is listed with its organization's keys, oldest first", async () => {
     expect((await listKeys(pool, organizationId)).map(({ id }) => id)).toEqual([apiKey.key.id, managementKey.key.id]);
     expect(await listKeys(pool, newId())).toEqual([]);
   });
 });
 
-describe("what a key reaches", () => {
+describe("the scope of a key", () => {
   const scopeOf = ({ secret }: NewKey, workspaceId?: string) =>
     findKeyScope(pool, { hash: hashKey(secret), workspaceId });
 
-  it("is nothing where no key has the hash", async () => {
+  it("is undefined if no key has the hash", async () => {
     expect(await findKeyScope(pool, { hash: Buffer.alloc(32), workspaceId: undefined })).toBeUndefined();
   });
 
@@ -108,26 +108,26 @@ describe("what a key reaches", () => {
     expect(await scopeOf(apiKey, defaultWorkspaceId)).toEqual(expected);
   });
 
-  it("is the default workspace for a management key, or the requested one of its organization", async () => {
+  it("is the default workspace for a management key, or the requested one", async () => {
     expect(await scopeOf(managementKey)).toMatchObject({ organizationId, workspaceId: defaultWorkspaceId });
     expect(await scopeOf(managementKey, secondWorkspaceId)).toMatchObject({ workspaceId: secondWorkspaceId });
     expect(await scopeOf(managementKey, newId())).toMatchObject({ organizationId, workspaceId: undefined });
   });
 
-  it("is no workspace of another organization", async () => {
+  it("does not include another organization's workspace", async () => {
     const foreign = newWorkspace(newId(), { name: "Foreign" }, undefined);
     await insertWorkspace(pool, foreign);
     expect(await scopeOf(managementKey, foreign.id)).toMatchObject({ organizationId, workspaceId: undefined });
   });
 
-  it("lacks a deleted workspace", async () => {
+  it("excludes a deleted workspace", async () => {
     await pool.execute("UPDATE workspaces SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(secondWorkspaceId)]);
     expect(await scopeOf(apiKey)).toMatchObject({ organizationId, workspaceId: undefined });
     expect(await scopeOf(managementKey)).toMatchObject({ organizationId, workspaceId: defaultWorkspaceId });
     expect(await scopeOf(managementKey, secondWorkspaceId)).toMatchObject({ organizationId, workspaceId: undefined });
   });
 
-  it("lacks a deleted organization with all its workspaces", async () => {
+  it("excludes a deleted organization and its workspaces", async () => {
     await pool.execute("UPDATE organizations SET deleted_at = ? WHERE id = ?", [new Date(), idToBytes(organizationId)]);
     const gone = { organizationId: undefined, workspaceId: undefined };
     expect(await scopeOf(apiKey)).toMatchObject(gone);
@@ -135,7 +135,7 @@ describe("what a key reaches", () => {
     expect(await scopeOf(managementKey, secondWorkspaceId)).toMatchObject(gone);
   });
 
-  it("is found for many keys at once in one statement, and in two where a secret was rotated", async () => {
+  it("is read for many keys in one statement, or two if a secret was rotated", async () => {
     const after = rotatedKey(apiKey.key, newSecret(), 60, new Date());
     const shown = [managementKey, apiKey, managementKey].map(({ secret }, index) => ({
       hash: hashKey(secret),
@@ -157,7 +157,7 @@ describe("what a key reaches", () => {
     expect(statements()).toBe(3);
   });
 
-  it("is found by one unique key in each table", async () => {
+  it("is read by one unique key in each table", async () => {
     const plans: RowDataPacket[][] = [];
     const explaining = {
       execute: async (sql: string, values: unknown[]) => {
@@ -181,7 +181,7 @@ describe("what a key reaches", () => {
 describe("the last use of a key", () => {
   const lastUse = async () => (await findKeyById(pool, apiKey.key.id))?.lastUsedAt;
 
-  it("is written unless it was written a short while ago", async () => {
+  it("is written unless it was written recently", async () => {
     await updateKeysLastUsed(pool, [apiKey.key.id], new Date(100_000), new Date(40_000));
     expect(await lastUse()).toEqual(new Date(100_000));
     await updateKeysLastUsed(pool, [apiKey.key.id], new Date(150_000), new Date(90_000));
@@ -190,14 +190,14 @@ describe("the last use of a key", () => {
     expect(await lastUse()).toEqual(new Date(170_000));
   });
 
-  it("is noted in the background, once for many uses", async () => {
+  it("is recorded in the background, once for many uses", async () => {
     const recorder = new UseRecorder((...use) => updateKeysLastUsed(pool, ...use), silentLogger());
     const first = new Date(200_000);
     for (let use = 0; use < 100; use += 1) recorder.record(apiKey.key.id, new Date(first.getTime() + use));
     await expect.poll(lastUse).toEqual(first);
   });
 
-  it("is noted for many keys in one statement", async () => {
+  it("is recorded for many keys in one statement", async () => {
     const { counting, statements } = countStatements();
     const recorder = new UseRecorder((...use) => updateKeysLastUsed(counting, ...use), silentLogger());
     const usedAt = new Date(250_000);
@@ -207,7 +207,7 @@ describe("the last use of a key", () => {
     expect(statements()).toBe(1);
   });
 
-  it("does not throw where it cannot be noted", async () => {
+  it("does not throw if it cannot be recorded", async () => {
     const closed = openPool(database.url, 1);
     await closed.end();
     new UseRecorder((...use) => updateKeysLastUsed(closed, ...use), silentLogger()).record(apiKey.key.id, new Date());
@@ -215,7 +215,7 @@ describe("the last use of a key", () => {
     expect(await lastUse()).toBeUndefined();
   });
 
-  it("makes nobody wait while the row is locked", async () => {
+  it("does not block anyone while the row is locked", async () => {
     const recorder = new UseRecorder((...use) => updateKeysLastUsed(pool, ...use), silentLogger());
     await inTransaction(pool, async (connection) => {
       await connection.execute("SELECT id FROM api_keys WHERE id = ? FOR UPDATE", [idToBytes(apiKey.key.id)]);

@@ -44,7 +44,7 @@ function addMember(organizationId: string, email: string, createdAt: Date, role:
 describe("users", () => {
   const createdAt = new Date("2026-01-01T00:00:00.123Z");
 
-  it("are one user per address, in whatever case it is written, and lend nothing of one organization to another", async () => {
+  it("are one per address in any casing, and share no names between organizations", async () => {
     const userId = await findOrInsertUser(pool, {
       email: "Ada@example.com",
       firstName: "Ada",
@@ -62,14 +62,14 @@ describe("users", () => {
     expect((await listMembers(pool, organizationId, { offset: 1, limit: 1 }))?.members).toEqual([member]);
   });
 
-  it("are told apart by an accent", async () => {
+  it("are distinguished by accents", async () => {
     const names = { firstName: undefined, lastName: undefined, createdAt };
     const plain = await findOrInsertUser(pool, { email: "rene@example.com", ...names });
     const accented = await findOrInsertUser(pool, { email: "rené@example.com", ...names });
     expect(accented).not.toBe(plain);
   });
 
-  it("are made once where many add the same address at the same time", async () => {
+  it("are created once if the same address is added simultaneously", async () => {
     const user = { email: "crowd@example.com", firstName: undefined, lastName: undefined, createdAt };
     const users = await Promise.all(Array.from({ length: 20 }, () => findOrInsertUser(pool, user)));
     expect(new Set(users).size).toBe(1);
@@ -77,7 +77,7 @@ describe("users", () => {
 });
 
 describe("members", () => {
-  it("are counted exactly while many are added at the same time, some of them twice", async () => {
+  it("are counted exactly under simultaneous additions, some of them duplicates", async () => {
     const organizationId = await newOrganization();
     const emails = Array.from({ length: 40 }, (_, index) => `member-${index % 25}@example.com`);
     const added = await Promise.all(emails.map((email) => addMember(organizationId, email, new Date())));
@@ -87,7 +87,7 @@ describe("members", () => {
     expect(page?.totalCount).toBe(25);
   });
 
-  it("are listed oldest first, and by id within a millisecond", async () => {
+  it("are listed oldest first, then by id", async () => {
     const organizationId = await newOrganization();
     const late = await addMember(organizationId, "late@example.com", new Date(2_000));
     const twins = await Promise.all(
@@ -99,7 +99,7 @@ describe("members", () => {
     expect(page?.members.map(({ userId }) => userId)).toEqual(expected);
   });
 
-  it("are read in their order for the first page, whatever the statistics say", async () => {
+  it("are read by index for the first page, whatever the statistics say", async () => {
     const organizationId = await newOrganization();
     await addMember(organizationId, "first@example.com", new Date());
     const plans: RowDataPacket[][] = [];
@@ -116,7 +116,7 @@ describe("members", () => {
     for (const { Extra } of plans[0] ?? []) expect(Extra ?? "").not.toMatch(/temporary|filesort/);
   });
 
-  it("belong to one organization's list alone", async () => {
+  it("are listed only in their own organization", async () => {
     const [one, other] = [await newOrganization(), await newOrganization()];
     await addMember(one, "shared@example.com", new Date());
     await addMember(other, "shared@example.com", new Date());
@@ -125,18 +125,18 @@ describe("members", () => {
     expect((await listMembers(pool, other, { offset: 0, limit: 100 }))?.totalCount).toBe(2);
   });
 
-  it("are undefined for an organization that is not there", async () => {
+  it("are undefined for a missing organization", async () => {
     expect(await listMembers(pool, newId(), { offset: 0, limit: 100 })).toBeUndefined();
   });
 
-  it("are an empty list for an organization without any", async () => {
+  it("are an empty list for an organization without members", async () => {
     expect(await listMembers(pool, await newOrganization(), { offset: 0, limit: 1 })).toEqual({
       members: [],
       totalCount: 0,
     });
   });
 
-  it("have an oldest admin", async () => {
+  it("include an oldest admin", async () => {
     const organizationId = await newOrganization();
     expect(await findOldestAdminUserId(pool, organizationId)).toBeUndefined();
     await addMember(organizationId, "member@example.com", new Date(1_000));

@@ -102,8 +102,8 @@ async function insertKey(kind: string, permissions: string): Promise<void> {
   );
 }
 
-describe("the migration of an organization", () => {
-  it("gives each workspace a slug from its name, or else from its id", async () => {
+describe("the organization migrations", () => {
+  it("give each workspace a slug from its name, or else from its id", async () => {
     const workspaces = await listWorkspaces(pool, organizationId);
     const fromId = (index: number) => `workspace-${workspaces[index]?.id.replaceAll("-", "")}`;
     expect(workspaces.map(({ name }) => name)).toEqual(names);
@@ -122,13 +122,13 @@ describe("the migration of an organization", () => {
     for (const { id, slug } of workspaces) expect((await findWorkspace(pool, organizationId, slug))?.id).toBe(id);
   });
 
-  it("lets the version before make workspaces, which have a slug, too", async () => {
+  it("let the previous release create workspaces, which get a slug as well", async () => {
     const id = await insertWorkspace(organizationId, "Default", now);
     const slug = `workspace-${id.replaceAll("-", "")}`;
     expect(await findWorkspace(pool, organizationId, slug)).toMatchObject({ id, name: "Default" });
   });
 
-  it("lets keys that may do everything do inference", async () => {
+  it("grant inference to keys that had all permissions", async () => {
     const stored = await listKeys(pool, organizationId);
     expect(stored.map(({ permissions }) => permissions.join()).sort()).toEqual([
       "",
@@ -139,7 +139,7 @@ describe("the migration of an organization", () => {
     expect(stored[0]).toMatchObject({ label: "sk-sp-v1-…", updatedAt: undefined, previousExpiresAt: undefined });
   });
 
-  it("leaves members their names", async () => {
+  it("keep members' names", async () => {
     const page = await listMembers(pool, organizationId, { offset: 0, limit: 10 });
     expect(page?.members).toMatchObject([{ userId: "user_1", firstName: "Ada", lastName: undefined }]);
   });

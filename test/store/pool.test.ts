@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe("openPool", () => {
-  it("speaks READ COMMITTED, UTC and strict SQL on every connection", async () => {
+  it("sets READ COMMITTED, UTC and strict SQL on every connection", async () => {
     const pool = openPool(database.url, 1);
     const [rows] = await pool.query<RowDataPacket[]>(
       "SHOW VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation', 'time_zone', 'sql_mode')",
@@ -31,7 +31,7 @@ describe("openPool", () => {
     await pool.end();
   });
 
-  it("means the same by a statement, prepared or as text", async () => {
+  it("gives a statement the same meaning, prepared or as text", async () => {
     const table =
       "CREATE TABLE kept (a BINARY(4), b TEXT, c DATETIME(3), d BIGINT, e INT, f MEDIUMTEXT) CHARSET utf8mb4";
     const kept = {
@@ -54,50 +54,44 @@ describe("openPool", () => {
     }
   });
 
-  it.each(["prepared", "text"] as const)(
-    "tells of errors without values, as what is logged must be: %s",
-    async (protocol) => {
-      const pool = openPool(database.url, 1, { protocol });
-      await pool.query("CREATE TABLE once (a VARCHAR(40) PRIMARY KEY, b INT)");
-      const insert = "INSERT INTO once VALUES (?, ?)";
-      await pool.execute(insert, ["its 'SECRET'", 1]);
-      const failures = [
-        pool.execute(insert, ["its 'SECRET'", 1]),
-        pool.execute(insert, ["x", "SECRET"]),
-        pool.query("SELECT ? NONSENSE ?", ["a", "it's the SECRET"]),
-      ];
-      for (const failure of failures) {
-        const error = await failure.catch((each) => each);
-        expect(error.errno).toBeGreaterThan(0);
-        expect(JSON.stringify({ ...error, message: error.message, stack: error.stack })).not.toContain("SECRET");
-      }
-      await pool.query("DROP TABLE once");
-      await pool.end();
-    },
-  );
+  it.each(["prepared", "text"] as const)("reports errors without values, safe to log: %s", async (protocol) => {
+    const pool = openPool(database.url, 1, { protocol });
+    await pool.query("CREATE TABLE once (a VARCHAR(40) PRIMARY KEY, b INT)");
+    const insert = "INSERT INTO once VALUES (?, ?)";
+    await pool.execute(insert, ["its 'SECRET'", 1]);
+    const failures = [
+      pool.execute(insert, ["its 'SECRET'", 1]),
+      pool.execute(insert, ["x", "SECRET"]),
+      pool.query("SELECT ? NONSENSE ?", ["a", "it's the SECRET"]),
+    ];
+    for (const failure of failures) {
+      const error = await failure.catch((each) => each);
+      expect(error.errno).toBeGreaterThan(0);
+      expect(JSON.stringify({ ...error, message: error.message, stack: error.stack })).not.toContain("SECRET");
+    }
+    await pool.query("DROP TABLE once");
+    await pool.end();
+  });
 
   it.each([
     ["prepared", 1],
     ["text", 2],
-  ] as const)(
-    "leaves a session at READ COMMITTED after a snapshot; as text also where that must be said: %s",
-    async (protocol, sets) => {
-      const pool = openPool(database.url, 1, { protocol });
-      const setsSoFar = async () => {
-        const [rows] = await pool.query<RowDataPacket[]>("SHOW SESSION STATUS LIKE 'Com_set_option'");
-        return Number(rows[0]?.Value);
-      };
-      for (const fails of [false, true]) {
-        const before = await setsSoFar();
-        const failure = await inSnapshot(pool, async (connection) => {
-          await connection.query("SELECT 1");
-          if (fails) throw new Error("on the way");
-        }).catch((error) => error.message);
-        expect([failure, (await setsSoFar()) - before]).toEqual([fails ? "on the way" : undefined, sets]);
-      }
-      await pool.end();
-    },
-  );
+  ] as const)("resets a session to READ COMMITTED after a snapshot, explicitly as text: %s", async (protocol, sets) => {
+    const pool = openPool(database.url, 1, { protocol });
+    const setsSoFar = async () => {
+      const [rows] = await pool.query<RowDataPacket[]>("SHOW SESSION STATUS LIKE 'Com_set_option'");
+      return Number(rows[0]?.Value);
+    };
+    for (const fails of [false, true]) {
+      const before = await setsSoFar();
+      const failure = await inSnapshot(pool, async (connection) => {
+        await connection.query("SELECT 1");
+        if (fails) throw new Error("on the way");
+      }).catch((error) => error.message);
+      expect([failure, (await setsSoFar()) - before]).toEqual([fails ? "on the way" : undefined, sets]);
+    }
+    await pool.end();
+  });
 
   it("keeps a bounded number of prepared statements, and prepares a closed one again", async () => {
     const pool = openPool(database.url, 1, { protocol: "prepared" });
@@ -113,7 +107,7 @@ describe("openPool", () => {
   });
 
   it.each(["execute", "query"] as const)(
-    "gives up %s of a statement that hangs, and drops its connection",
+    "times out %s of a hanging statement and drops its connection",
     async (method) => {
       const pool = openPool(database.url, 1, { statementTimeoutMs: 1_000 });
       const id = async () => (await pool.execute<RowDataPacket[]>("SELECT CONNECTION_ID() AS id"))[0][0]?.id;
@@ -139,7 +133,7 @@ describe("openPool", () => {
       await pool.end();
     });
 
-    it("has the server end a read that nobody waits for any more", async () => {
+    it("aborts a read on the server that nobody waits for any more", async () => {
       const pool = openPool(database.url, 1, { statementTimeoutMs: 1_000, protocol: "prepared", isForReads: true });
       const observer = openPool(database.url, 1);
       const running = async () => {
@@ -158,7 +152,7 @@ describe("openPool", () => {
       }
     });
 
-    it("takes a read that the server says took too long for one that cannot be answered now", async () => {
+    it("treats a read that exceeds the server's time limit as unavailable", async () => {
       const pool = openPool(database.url, 1, { statementTimeoutMs: 60_000, isForReads: true });
       await pool.query("SET SESSION /*!80000 max_execution_time = 100 */ /*M!100100 max_statement_time = 0.1 */");
       const failure = await pool.execute(slowRead).catch((error) => error);
@@ -168,7 +162,7 @@ describe("openPool", () => {
     });
   });
 
-  it("does not try again for a caller who left while they waited for a connection", async () => {
+  it("does not retry for a caller that left while waiting for a connection", async () => {
     const pool = openPool(database.url, 1);
     const held = await pool.getConnection();
     let [isGone, tries, runs] = [false, 0, 0];
@@ -184,7 +178,7 @@ describe("openPool", () => {
     await pool.end();
   });
 
-  it("serves tenants in turn where many wait, and every other time what is for several of them", async () => {
+  it("serves waiting tenants in turn, alternating with shared work", async () => {
     const pool = openPool(database.url, 1);
     const held = await pool.getConnection();
     const served: string[] = [];
@@ -205,7 +199,7 @@ describe("openPool", () => {
     await pool.end();
   });
 
-  it("serves those of a tenant later who have waited for half of their time, while others of it have not", async () => {
+  it("serves a tenant's fresher callers before those past half of their time", async () => {
     const pool = openPool(database.url, 1);
     const held = await pool.getConnection();
     const served: string[] = [];
@@ -222,7 +216,7 @@ describe("openPool", () => {
     await pool.end();
   });
 
-  it("makes no statement for a caller who has gone, or whose time is up, before there is a connection", async () => {
+  it("runs no statement for a caller that has left or timed out before getting a connection", async () => {
     const pool = openPool(database.url, 1);
     await pool.query("CREATE TABLE noted (name VARCHAR(40))");
     const held = await pool.getConnection();
@@ -242,7 +236,7 @@ describe("openPool", () => {
     await pool.end();
   });
 
-  it("keeps a quarter of the connections for others than one tenant", async () => {
+  it("keeps a quarter of the connections free from any one tenant", async () => {
     const pool = openPool(database.url, 4);
     const caller = { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false };
     const taken: string[] = [];
@@ -263,7 +257,7 @@ describe("openPool", () => {
     await pool.end();
   });
 
-  it("gives a tenant who loses a connection an idle one, and does not have them wait for another", async () => {
+  it("gives a tenant that loses a connection an idle one instead of making it wait", async () => {
     const pool = openPool(database.url, 2);
     const idOf = async (connection: PoolConnection) => {
       const [rows] = await connection.query<RowDataPacket[]>("SELECT CONNECTION_ID() AS id");
@@ -285,7 +279,7 @@ describe("openPool", () => {
     await pool.end();
   });
 
-  it("gives nobody an idle connection to a server that has fallen silent", async () => {
+  it("hands out no idle connection to a server that has gone silent", async () => {
     const proxy = await openDatabaseProxy(database.url);
     const pool = openPool(urlThrough(proxy, database.url), 2, { statementTimeoutMs: 2_000 });
     const caller = { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false };
@@ -306,7 +300,7 @@ describe("openPool", () => {
     proxy.close();
   });
 
-  it("takes an answer that came in time, where the process was held up until after that", async () => {
+  it("accepts an answer that arrived in time while the process was blocked", async () => {
     const pool = openPool(database.url, 1, { statementTimeoutMs: 300 });
     await pool.query("SELECT 1");
     const answer = pool.query<RowDataPacket[]>("SELECT CONNECTION_ID() AS id, SLEEP(0.05)");
@@ -317,7 +311,7 @@ describe("openPool", () => {
     await pool.end();
   });
 
-  it("keeps half of the places where one may wait for others than one tenant", async () => {
+  it("keeps half of the waiting places free from any one tenant", async () => {
     const pool = openPool(database.url, 1, { waitingMax: 4 });
     const held = await pool.getConnection();
     const caller = { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false };
@@ -333,7 +327,7 @@ describe("openPool", () => {
     await pool.end();
   });
 
-  it("goes on after a connection was killed between two statements of a transaction", async () => {
+  it("continues after a connection is killed in the middle of a transaction", async () => {
     const pool = openPool(database.url, 1);
     const other = openPool(database.url, 1);
     let attempts = 0;
@@ -354,7 +348,7 @@ describe("openPool", () => {
     await other.end();
   });
 
-  it("gives connections back when it shrinks, those in use once they are free, and serves on with one", async () => {
+  it("closes connections when it shrinks, busy ones once released, and keeps serving with one", async () => {
     // Others may still be about to leave the one of the tests before.
     const own = await createTestDatabase();
     const pool = openPool(own.url, 6);

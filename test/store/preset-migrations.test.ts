@@ -44,8 +44,8 @@ async function insertAsBefore(slug: string): Promise<void> {
   );
 }
 
-describe("the migration that brings dialects", () => {
-  it("touches no row, however many there are, and leaves those of before without a dialect", async () => {
+describe("the migration that adds dialects", () => {
+  it("rewrites no rows, and leaves existing ones without a dialect", async () => {
     await insertAsBefore("early");
     const file = readdirSync(presetMigrations).find((name) => name.startsWith("0006")) as string;
     const sql = readFileSync(new URL(file, presetMigrations), "utf8");

@@ -44,7 +44,7 @@ async function costOf(work: () => Promise<unknown>): Promise<{ statements: numbe
 }
 
 describe("PresetReader", () => {
-  it("finds a preset with its designated version, as the last change left it", async () => {
+  it("finds a preset with its current designated version", async () => {
     const created = await store.create(workspaceId, "found", { systemPrompt: "Be brief.", dialect: "messages" });
     expect(created.designatedVersion.dialect).toBe("messages");
     expect(await reader.findPreset(workspaceId, "found", patient())).toEqual(created);
@@ -53,7 +53,7 @@ describe("PresetReader", () => {
     expect(await reader.findPreset(workspaceId, "found", patient())).toEqual(rolledBack);
   });
 
-  it("gives each of many that ask at once what they asked for", async () => {
+  it("returns each of many simultaneous readers their own preset", async () => {
     const keys = [
       [workspaceId, "a"],
       [otherWorkspaceId, "a"],
@@ -76,7 +76,7 @@ describe("PresetReader", () => {
     expect(found[1]?.designatedVersion.systemPrompt).toBe("Other");
   });
 
-  it("gives each of many that ask for versions what they asked for", async () => {
+  it("returns each of many simultaneous readers their own version", async () => {
     const keys = [
       [workspaceId, "a", 1],
       [workspaceId, "b", 40],
@@ -100,7 +100,7 @@ describe("PresetReader", () => {
     ]);
   });
 
-  it("gathers a crowd into few statements", async () => {
+  it("batches many simultaneous reads into few statements", async () => {
     const cost = await costOf(() =>
       Promise.all(upTo(128).map((n) => reader.findPreset(workspaceId, n % 2 ? "a" : `x-${n}`, patient()))),
     );
@@ -108,7 +108,7 @@ describe("PresetReader", () => {
     expect(cost.statements).toBeLessThanOrEqual(3);
   });
 
-  it("reads only the versions that are asked for, however many there are beside them", async () => {
+  it("reads only the requested versions", async () => {
     const cost = await costOf(() =>
       Promise.all([
         reader.findVersion(workspaceId, "a", 5, patient()),
@@ -120,7 +120,7 @@ describe("PresetReader", () => {
     expect(cost).toEqual({ statements: isSharded ? 2 : 1, walked: 0 });
   });
 
-  it("sees what was stored before it asked, under a crowd of readers and writers", async () => {
+  it("sees everything stored before the read began, under concurrent reads and writes", async () => {
     const preset = (await reader.findPreset(workspaceId, "b", patient())) as ServedPreset;
     let last = preset.revision;
     let writing = true;
@@ -139,14 +139,14 @@ describe("PresetReader", () => {
   });
 });
 
-describe("PresetReader, of large content", () => {
+describe("PresetReader with large content", () => {
   const large = (letter: string) => ({ configJson: `{"model":"${letter.repeat(1_000_000)}"}` });
 
   beforeAll(async () => {
     for (const letter of ["p", "q", "r", "s", "t"]) await store.create(workspaceId, letter, large(letter));
   });
 
-  it("finds it beside what is small", async () => {
+  it("finds it together with small content", async () => {
     const found = await Promise.all(["p", "a", "q"].map((slug) => reader.findPreset(workspaceId, slug, patient())));
     expect(found.map((preset) => preset?.designatedVersion.configJson)).toEqual([
       large("p").configJson,
@@ -157,7 +157,7 @@ describe("PresetReader, of large content", () => {
     expect(version?.configJson).toBe(large("p").configJson);
   });
 
-  it("reads each once, however many ask, and few at a time", async () => {
+  it("reads each once for many callers, a few at a time", async () => {
     const slugs = ["p", "q", "r", "s", "t"];
     const cost = await costOf(() =>
       Promise.all(upTo(60).map((n) => reader.findPreset(workspaceId, slugs[n % 5] as string, patient()))),
@@ -166,13 +166,13 @@ describe("PresetReader, of large content", () => {
     expect(cost.statements).toBe(3);
   });
 
-  it("tells that there is a preset without reading it", async () => {
+  it("checks that a preset exists without reading it", async () => {
     expect(await reader.hasPreset(workspaceId, "none", patient())).toBe(false);
     expect(await reader.hasPreset(workspaceId, "p", patient())).toBe(true);
     expect((await costOf(() => reader.hasPreset(workspaceId, "p", patient()))).statements).toBe(1);
   });
 
-  it("does not read what the caller has, and all of it where another version is designated", async () => {
+  it("skips content that the caller has, unless another version is designated", async () => {
     const admitted: number[] = [];
     const find = (knownVersionId: string) =>
       reader.findPresetUnlessKnown(workspaceId, "p", knownVersionId, patient(), (bytes) => admitted.push(bytes));
@@ -186,7 +186,7 @@ describe("PresetReader, of large content", () => {
     expect(admitted).toHaveLength(1);
   });
 
-  it("reads nothing that its reader does not admit", async () => {
+  it("reads nothing that the caller does not admit", async () => {
     const admit = (bytes: number) => {
       throw new Error(`not ${bytes}`);
     };

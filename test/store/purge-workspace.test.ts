@@ -60,7 +60,7 @@ async function fill(workspaceId: string): Promise<void> {
   await store.pool.execute("INSERT INTO preset_change_marks VALUES (?, '', '', 1, NOW(3))", [idToBytes(workspaceId)]);
 }
 
-it("deletes all that is kept of a workspace, and nothing of another; again, it has nothing to do", async () => {
+it("deletes everything of one workspace only, and does nothing when repeated", async () => {
   const [purged, other] = [await deletedWorkspace(), newId()];
   await fill(purged);
   await fill(other);
@@ -73,7 +73,7 @@ it("deletes all that is kept of a workspace, and nothing of another; again, it h
   expect(await run()).toBe(`The workspace ${purged} has no presets.`);
 });
 
-it("goes on where another node of a cluster deletes the same, or is lost", async () => {
+it("continues if another cluster node deletes the same or is lost", async () => {
   const workspaceId = await deletedWorkspace();
   await store.create(workspaceId, "only");
   const proxy = await openDatabaseProxy(store.url);
@@ -90,7 +90,7 @@ it("goes on where another node of a cluster deletes the same, or is lost", async
   }
 });
 
-it("deletes nothing of a workspace that was not deleted, or of which nobody can tell", async () => {
+it("deletes nothing of a workspace that is not known to be deleted", async () => {
   const [used, unknown, deleted] = [tenant.workspaceId, newId(), await deletedWorkspace()];
   for (const workspaceId of [used, unknown, deleted]) await store.create(workspaceId, "only");
   const run = (workspaceId: string, port?: number) => purge(port).read(["--workspace", workspaceId])(store.pool);
@@ -100,7 +100,7 @@ it("deletes nothing of a workspace that was not deleted, or of which nobody can 
   for (const workspaceId of [used, unknown, deleted]) expect((await rowsOf(workspaceId))[0]).toBe(1);
 });
 
-it("wants the id of a workspace", () => {
+it("requires a workspace id", () => {
   expect(() => purge().read(["--workspace", "all"])).toThrow(/--workspace/);
   expect(() => purge().read([])).toThrow(/--workspace/);
 });

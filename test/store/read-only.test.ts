@@ -42,7 +42,7 @@ async function connectionIds(): Promise<number[]> {
 }
 
 describe("a server that became read-only", () => {
-  it("is not ready, until it takes writes again", async () => {
+  it("is not ready until it accepts writes again", async () => {
     const check = schemaIsCurrent(pool, presetMigrations);
     await check();
     await admin.query("SET GLOBAL read_only = ON");
@@ -51,7 +51,7 @@ describe("a server that became read-only", () => {
     await check();
   });
 
-  it("loses all its connections, so that the next ones reach the server that took over", async () => {
+  it("has all its connections closed, so that new ones reach the new primary", async () => {
     const held = await Promise.all([1, 2, 3].map(() => pool.getConnection()));
     for (const connection of held) connection.release();
     const before = await connectionIds();
@@ -61,7 +61,7 @@ describe("a server that became read-only", () => {
     await expect.poll(async () => (await connectionIds()).filter((id) => before.includes(id))).toEqual([]);
   });
 
-  it("makes a write wait for the one that takes over, on another connection", async () => {
+  it("makes a write wait for the new primary on another connection", async () => {
     await pool.query("SELECT 1");
     const before = await connectionIds();
     await admin.query("SET GLOBAL read_only = ON");

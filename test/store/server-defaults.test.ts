@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 it.each(["prepared", "text"] as const)(
-  "a value stays a value where a server by itself would read its text in another way: %s",
+  "keeps values intact under server defaults that would parse them differently: %s",
   async (protocol) => {
     const pool = openPool(server.url, 1, { protocol });
     const value = "€', 'taken' AS other -- ";

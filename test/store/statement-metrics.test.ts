@@ -33,7 +33,7 @@ async function counts(): Promise<Record<string, number>> {
 }
 
 describe("statements", () => {
-  it("are counted by what they do and with which table, and by nothing of a caller's", async () => {
+  it("are counted by operation and table, without caller data", async () => {
     await inTransaction(pool, async (connection) => {
       await connection.execute("INSERT INTO watched VALUES (?), (?)", [1, 2]);
     });
@@ -47,7 +47,7 @@ describe("statements", () => {
     });
   });
 
-  it("are counted by the name of their error where they fail, also where the server does not answer in time", async () => {
+  it("are counted by error name if they fail or time out", async () => {
     await pool.execute("DELETE FROM watched");
     await pool.execute("INSERT INTO watched VALUES (?)", [7]);
     await expect(pool.execute("INSERT INTO watched VALUES (?)", [7])).rejects.toThrow();

@@ -30,7 +30,7 @@ afterAll(async () => {
 /** What was found fault with since the last look. It is taken away, so that this test does not fail for it. */
 const found = () => faults.splice(0).map((fault) => fault.split(":")[0]);
 
-describe("what a test sends", () => {
+describe("a statement sent by a test", () => {
   it.each([
     ["SELECT slug FROM presets WHERE workspace_id = ? LIMIT ?", "the numbers of a page must be in the text"],
     ["SELECT slug FROM presets WHERE workspace_id = ? LIMIT 1 OFFSET ?", "the numbers of a page must be in the text"],
@@ -38,12 +38,12 @@ describe("what a test sends", () => {
       "SELECT GET_LOCK(HEX(?), ?) AS granted",
       "a named lock loses its alias on Vitess, and is lost after half a minute",
     ],
-  ])("is found fault with: %s", async (sql, fault) => {
+  ])("is reported: %s", async (sql, fault) => {
     await pool.query(sql, [ids[0], 1]).catch(() => {});
     expect(found()).toEqual([fault]);
   });
 
-  it("is found fault with where it is prepared on a connection to Vitess", async () => {
+  it("is reported if it is prepared on a Vitess connection", async () => {
     const core = createConnection(database.url.replace("?protocol=text", ""));
     const send = (method: "query" | "execute", sql: string) => new Promise((resolve) => core[method](sql, resolve));
     await send("execute", "SELECT 1");
@@ -54,7 +54,7 @@ describe("what a test sends", () => {
     expect(found()).toEqual(["what is prepared inside of a transaction reaches any shard"]);
   });
 
-  it("is found fault with where a transaction on a connection to Vitess is about two workspaces", async () => {
+  it("is reported if a Vitess transaction spans two workspaces", async () => {
     const count = "SELECT COUNT(*) FROM presets WHERE workspace_id = ?";
     for (const id of ids) await pool.execute(count, [id]);
     for (const id of ids) await inTransaction(pool, (connection) => connection.execute(count, [id]));
@@ -66,11 +66,11 @@ describe("what a test sends", () => {
   });
 });
 
-describe("what a service sends", () => {
+describe("a statement sent by a service", () => {
   it.each([
     [false, ["it is about several workspaces, which may be on several shards"]],
     [true, []],
-  ])("is about one workspace at a time only where that is asked for: %s", async (batchByWorkspace, expected) => {
+  ])("covers one workspace at a time only if configured: %s", async (batchByWorkspace, expected) => {
     const reader = new PresetReader(pool, { batchByWorkspace });
     // What comes while the first is under way is gathered.
     const workspaces = [newId(), newId(), newId()];
@@ -92,7 +92,7 @@ describe("the rule that a statement names its workspace", () => {
     "UPDATE presets SET name = ? WHERE slug = ?",
     "DELETE FROM preset_changes WHERE created_at < ?",
     "SELECT name FROM presets WHERE name = 'workspace_id = ?'",
-  ])("is broken by: %s", (sql) => {
+  ])("reports: %s", (sql) => {
     expect(lookForShardFault(sql)).toBe("it does not name the workspace of every table that it touches");
   });
 
@@ -103,12 +103,12 @@ describe("the rule that a statement names its workspace", () => {
     "CREATE TABLE IF NOT EXISTS presets (slug VARBINARY(128))",
     "SELECT name FROM schema_migrations WHERE name = ?",
     "SELECT id FROM workspaces WHERE slug = ?",
-  ])("is kept by: %s", (sql) => {
+  ])("accepts: %s", (sql) => {
     expect(lookForShardFault(sql)).toBeUndefined();
   });
 });
 
-it("finds the workspaces of a statement in its conditions and in the rows that it writes", () => {
+it("finds a statement's workspaces in its conditions and its inserted rows", () => {
   const [one, other] = ids as [Buffer, Buffer];
   const countOf = (sql: string, values: readonly unknown[]) => workspacesIn(sql, values).size;
   const either = "SELECT slug FROM presets WHERE (workspace_id = ? AND slug = ?) OR (workspace_id = ? AND slug = ?)";

@@ -155,7 +155,7 @@ const touchesNoTable = ({ sql }: Statement) => /^(SET|START TRANSACTION|COMMIT|R
 const isMigration = ({ sql }: Statement) => sql.includes("FROM schema_migrations");
 
 describe("the statements of the preset service", () => {
-  it("are those of all its methods, on all its tables", () => {
+  it("cover all methods and all tables", () => {
     expect(called).toEqual(new Set(PresetService.methods.map(({ name }) => name)));
     const text = statements.map(({ sql }) => sql).join("\n");
     for (const table of ["presets", "preset_versions", "preset_changes", "preset_updates", "preset_counts"]) {
@@ -164,7 +164,7 @@ describe("the statements of the preset service", () => {
     }
   });
 
-  it("are each about one workspace, so that each goes to one shard, also where reads are gathered", () => {
+  it("each concern one workspace and so one shard, even for batched reads", () => {
     const ofTables = statements.filter((statement) => !touchesNoTable(statement) && !isMigration(statement));
     const gathered = ofTables.filter(({ sql }) => / UNION ALL SELECT | OR \(p\.workspace_id/.test(sql));
     expect(gathered.length).toBeGreaterThan(2);
@@ -173,12 +173,12 @@ describe("the statements of the preset service", () => {
     );
   });
 
-  it("of a probe ask one shard: for no table, or for one row by its key", () => {
+  it("of a probe go to one shard: no table, or one row by its key", () => {
     const probes = statements.filter(isMigration).map(({ sql }) => sql);
     expect(new Set(probes)).toEqual(new Set(["SELECT name, checksum FROM schema_migrations WHERE name = ?"]));
   });
 
-  it("set the isolation level of a session back, for Vitess does not do it at the end of a transaction", () => {
+  it("reset the isolation level, which Vitess does not do at the end of a transaction", () => {
     const ofSnapshots = statements.filter(({ sql }) => sql === "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
     expect(ofSnapshots.length).toBeGreaterThan(3);
     for (const snapshot of ofSnapshots) {
@@ -188,14 +188,14 @@ describe("the statements of the preset service", () => {
     }
   });
 
-  it("begin each session with the wish that no transaction may span two shards", () => {
+  it("start each session with transaction_mode SINGLE", () => {
     const count = (pattern: RegExp) =>
       everything.filter(({ database, sql }) => database === statements[0]?.database && pattern.test(sql)).length;
     expect(count(/^SET SESSION time_zone/)).toBeGreaterThan(3);
     expect(count(/^SET SESSION transaction_mode = 'SINGLE'$/)).toBe(count(/^SET SESSION time_zone/));
   });
 
-  it("stay with one workspace in each transaction, so that no transaction spans two shards", () => {
+  it("concern one workspace per transaction, so that none spans two shards", () => {
     const transactions = transactionsOf(statements);
     expect(transactions.length).toBeGreaterThan(20);
     for (const transaction of transactions) {
@@ -205,7 +205,7 @@ describe("the statements of the preset service", () => {
   });
 });
 
-it("changes no column by which rows are put on shards", () => {
+it("never change the sharding column", () => {
   const written = everything.map(({ sql }) => sql).filter((sql) => /\bUPDATE\b/.test(sql));
   expect(written.length).toBeGreaterThan(3);
   expect(written.filter((sql) => /\b(SET|UPDATE|,) (\w\.)?workspace_id = /.test(sql))).toEqual([]);

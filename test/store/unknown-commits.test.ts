@@ -53,14 +53,14 @@ async function openWorkspace({ onTestFinished }: Pick<TestContext, "onTestFinish
 }
 
 const faults: readonly [string, Fault][] = [
-  ["was lost", "silence"],
-  ["was carried out, and its answer was lost", "deaf"],
-  ["broke off", "reset"],
+  ["is lost", "silence"],
+  ["is applied but its answer is lost", "deaf"],
+  ["is cut off", "reset"],
 ];
 
 // At the same time: most of what they take is waiting.
 describe.concurrent("a creation whose COMMIT is not answered", () => {
-  it.for(faults)("is stored once and answered where the commit %s", async ([_name, fault], context) => {
+  it.for(faults)("is stored once and answered if the commit %s", async ([_name, fault], context) => {
     const { expect } = context;
     const { workspaceId, proxy, create, versionsOf } = await openWorkspace(context);
     proxy.fail("commit", fault, 1);
@@ -73,7 +73,7 @@ describe.concurrent("a creation whose COMMIT is not answered", () => {
     expect(await versionsOf("new")).toEqual([1, 2, 3]);
   });
 
-  it.for(["a new preset", "one that exists"])("waits until the commit is settled, of %s", async (kind, context) => {
+  it.for(["a new preset", "one that exists"])("waits until the commit is settled, for %s", async (kind, context) => {
     const { expect } = context;
     const { workspaceId, proxy, create, versionsOf } = await openWorkspace(context);
     if (kind !== "a new preset") await store.create(workspaceId, "stalled");
@@ -89,7 +89,7 @@ describe.concurrent("a creation whose COMMIT is not answered", () => {
     expect(await versionsOf("stalled")).toEqual([...before, before.length + 1]);
   });
 
-  it("never claims that nothing was stored, where the time is up before that is known", async (context) => {
+  it("does not claim that nothing was stored if time runs out first", async (context) => {
     const { expect } = context;
     const { workspaceId, proxy, create, versionsOf } = await openWorkspace(context);
     await store.create(workspaceId, "unknown");
@@ -108,7 +108,7 @@ describe.concurrent("a creation whose COMMIT is not answered", () => {
 });
 
 describe.concurrent("an update whose COMMIT is not answered", () => {
-  it.for(faults)("is made once and answered where the commit %s", async ([_name, fault], context) => {
+  it.for(faults)("is made once and answered if the commit %s", async ([_name, fault], context) => {
     const { expect } = context;
     const { workspaceId, proxy, change, revisionsOf } = await openWorkspace(context);
     await store.create(workspaceId, "changed");
@@ -117,7 +117,7 @@ describe.concurrent("an update whose COMMIT is not answered", () => {
     expect(await revisionsOf("changed")).toEqual([1, 2]);
   });
 
-  it("never claims that nothing was stored, where the time is up before that is known", async (context) => {
+  it("does not claim that nothing was stored if time runs out first", async (context) => {
     const { expect } = context;
     const { workspaceId, proxy, change, revisionsOf } = await openWorkspace(context);
     await store.create(workspaceId, "changed");

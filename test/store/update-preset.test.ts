@@ -48,7 +48,7 @@ async function storedPreset(slug: string): Promise<RowDataPacket | undefined> {
 }
 
 describe("updatePreset", () => {
-  it("stores every field, and answers with what is stored", async () => {
+  it("stores every field and returns what is stored", async () => {
     const before = await createVersions("all", 3);
     const after = await store.update(workspaceId, "all", {
       name: "Ünïcode 🙂",
@@ -82,7 +82,7 @@ describe("updatePreset", () => {
     });
   });
 
-  it("writes one entry to the change log, with who, when, what, from and to", async () => {
+  it("writes one change log entry with who, when, what, from and to", async () => {
     await createVersions("logged", 2);
     const after = await store.update(workspaceId, "logged", { description: "New", designatedVersion: 1 });
     const page = await listChanges(store.pool, workspaceId, "logged", { offset: 0, limit: 1 });
@@ -106,8 +106,8 @@ describe("updatePreset", () => {
   it.each([
     ["a version that does not exist", { designatedVersion: 3 }, "VERSION_NOT_FOUND"],
     ["a stale etag", { etags: ["stale"] }, "ETAG_STALE"],
-    ["a status that cannot follow", { status: "disabled" }, "STATUS_TRANSITION"],
-  ] as const)("changes nothing at all where one part is refused: %s", async (_name, bad, reason) => {
+    ["a status transition that is not allowed", { status: "disabled" }, "STATUS_TRANSITION"],
+  ] as const)("changes nothing if one part is rejected: %s", async (_name, bad, reason) => {
     await createVersions("atomic", 2);
     await store.update(workspaceId, "atomic", { status: "archived" });
     const before = await storedPreset("atomic");
@@ -119,7 +119,7 @@ describe("updatePreset", () => {
     });
   });
 
-  it("leaves row and change log alone where nothing changes", async () => {
+  it("leaves row and change log untouched if nothing changes", async () => {
     const preset = await createVersions("same", 1);
     const before = await storedPreset("same");
     await sleep(5);
@@ -129,7 +129,7 @@ describe("updatePreset", () => {
     expect(await store.revisions(preset)).toEqual([1]);
   });
 
-  it("finds no preset of another workspace", async () => {
+  it("does not find another workspace's preset", async () => {
     await store.create(workspaceId, "mine");
     await expect(store.update(newId(), "mine", { name: "Yours" })).rejects.toMatchObject({
       reason: "PRESET_NOT_FOUND",
@@ -137,7 +137,7 @@ describe("updatePreset", () => {
     expect(await storedPreset("mine")).toMatchObject({ name: "mine" });
   });
 
-  it("makes a change once, and gives a retry the first answer, also after newer changes", async () => {
+  it("applies a change once, and repeats the first answer even after newer changes", async () => {
     const preset = await createVersions("retried", 3);
     const update = {
       name: "Once",
@@ -156,7 +156,7 @@ describe("updatePreset", () => {
     expect(await store.revisions(preset)).toEqual(upTo(6));
   });
 
-  it("gives the retry of an update that changed nothing the first answer", async () => {
+  it("repeats the first answer of an update that changed nothing", async () => {
     const preset = await store.create(workspaceId, "no-op");
     const update = { name: "no-op", requestId: "no-op" };
     expect(await store.update(workspaceId, "no-op", update)).toEqual(preset);
@@ -165,7 +165,7 @@ describe("updatePreset", () => {
     expect(await storedPreset("no-op")).toMatchObject({ name: "Later", revision: 2 });
   });
 
-  it("refuses a request id that another request has used: an update of it, of another preset, a creation", async () => {
+  it("rejects a request id used by another update, another preset or a creation", async () => {
     await store.create(workspaceId, "one");
     await store.create(workspaceId, "two", { requestId: "of a creation" });
     await store.update(workspaceId, "one", { name: "One", requestId: "used" });
@@ -183,7 +183,7 @@ describe("updatePreset", () => {
     expect(await storedPreset("two")).toMatchObject({ name: "two", revision: 1 });
   });
 
-  it("forgets after a day what an update was answered, and not before", async () => {
+  it("forgets an answer after a day, and not before", async () => {
     await store.create(workspaceId, "forgetful");
     const ageHours = { old: 25, young: 23 };
     for (const [requestId, hours] of Object.entries(ageHours)) {
@@ -205,7 +205,7 @@ describe("updatePreset", () => {
     expect([await isKept("old"), await isKept("young")]).toEqual([false, true]);
   });
 
-  it("begins nothing for a caller who has gone, neither after a connection came free nor after the lock", async () => {
+  it("starts nothing for a caller that has left, before or after getting the lock", async () => {
     const preset = await store.create(workspaceId, "gone");
     for (const looksBefore of [0, 1, 2]) {
       let looks = 0;
@@ -220,7 +220,7 @@ describe("updatePreset", () => {
     expect(await store.revisions(preset)).toEqual([1]);
   });
 
-  it("makes a change once where its duplicates come at the same time", async () => {
+  it("applies simultaneous duplicates once", async () => {
     const preset = await store.create(workspaceId, "twins");
     const update = { description: "Once", requestId: "twins" };
     const answers = await Promise.all(upTo(20).map(() => store.update(workspaceId, "twins", update)));
@@ -232,7 +232,7 @@ describe("updatePreset", () => {
   it.each([
     ["changed nothing", "elsewhere"],
     ["would change something by now", "Renamed since"],
-  ])("gives the first answer where its duplicate, which %s, was stored meanwhile", async (_name, nameNow) => {
+  ])("repeats the first answer if a duplicate that %s was stored meanwhile", async (_name, nameNow) => {
     const preset = await store.create(workspaceId, "elsewhere");
     const update = { name: "elsewhere", requestId: "elsewhere" };
     await store.update(workspaceId, "elsewhere", update);
@@ -253,7 +253,7 @@ describe("updatePreset", () => {
     expect(await store.revisions(preset)).toEqual([1]);
   });
 
-  it("stores nothing where it got the lock too late for its caller", async () => {
+  it("stores nothing if it got the lock too late for its caller", async () => {
     const preset = await store.create(workspaceId, "late");
     const update = await inTransaction(store.pool, async (connection) => {
       const row = [idToBytes(workspaceId), "late"];
@@ -273,7 +273,7 @@ describe("updatePreset", () => {
     expect(await store.revisions(preset)).toEqual([1]);
   });
 
-  it("keeps request ids apart that differ in case or in trailing spaces", async () => {
+  it("distinguishes request ids by case and trailing spaces", async () => {
     const preset = await store.create(workspaceId, "exact");
     for (const [index, requestId] of ["id", "ID", "id "].entries()) {
       await store.update(workspaceId, "exact", { name: `Name ${index}`, requestId });
@@ -281,7 +281,7 @@ describe("updatePreset", () => {
     expect(await store.revisions(preset)).toEqual([1, 2, 3, 4]);
   });
 
-  it("lets one of many changes with the same etag through", async () => {
+  it("accepts exactly one of many changes with the same etag", async () => {
     let preset = await store.create(workspaceId, "raced");
     for (const round of upTo(3)) {
       const etags = [etagOf(preset)];
@@ -298,7 +298,7 @@ describe("updatePreset", () => {
     expect(await store.revisions(preset)).toEqual(upTo(4));
   });
 
-  it("makes each change once while connections are cut under it", async () => {
+  it("applies each change once while its connections are cut", async () => {
     const preset = await store.create(workspaceId, "killed");
     const proxy = await openDatabaseProxy(store.url);
     const pool = openPool(proxy.url, 4);

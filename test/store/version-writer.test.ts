@@ -58,8 +58,8 @@ async function storedPreset(slug: string): Promise<RowDataPacket | undefined> {
   return rows[0];
 }
 
-describe("creations that expect an etag", () => {
-  it("are each checked by what those before them in the batch have left", async () => {
+describe("creations with an expected etag", () => {
+  it("are each checked against the result of those before them in the batch", async () => {
     const first = await writer.createVersion(creation("expected"), patient());
     const tag = etagOf(first);
     const outcomes = await Promise.allSettled([
@@ -75,7 +75,7 @@ describe("creations that expect an etag", () => {
     expect((await storedVersions("expected")).map(({ version }) => version)).toEqual([1, 2, 3]);
   });
 
-  it("find what they have stored themselves, where they are tried again", async () => {
+  it("recognize what they stored themselves when retried", async () => {
     const tag = etagOf(await writer.createVersion(creation("again"), patient()));
     const guarded = creation("again", { etags: [tag] });
     const stored = await writer.createVersion(guarded, patient());
@@ -90,7 +90,7 @@ describe("creations that expect an etag", () => {
 });
 
 describe("VersionWriter", () => {
-  it("makes the preset and its version 1 for a new slug", async () => {
+  it("creates the preset and version 1 for a new slug", async () => {
     const preset = await writer.createVersion(creation("new", { systemPrompt: "Be brief 🙂" }), patient());
     expect(preset).toMatchObject({ slug: "new", name: "new", status: "active", description: undefined, workspaceId });
     expect(preset.designatedVersion).toMatchObject({ version: 1, presetId: preset.id, systemPrompt: "Be brief 🙂" });
@@ -111,13 +111,13 @@ describe("VersionWriter", () => {
     expect(rows[0]?.config).toBe(configJson);
   });
 
-  it("stores nesting that the database's own JSON check would refuse", async () => {
+  it("stores nesting that the database's own JSON check would reject", async () => {
     const configJson = `{"tools":${"[".repeat(63)}${"]".repeat(63)}}`;
     const preset = await writer.createVersion(creation("deep", { configJson }), patient());
     expect(preset.designatedVersion.configJson).toBe(configJson);
   });
 
-  it("stores the dialect of each creation of a batch, and null where it is not known", async () => {
+  it("stores the dialect of each creation in a batch, or null if unknown", async () => {
     const known = ["chat/completions", "messages", "responses", undefined] as const;
     const answers = await Promise.all(
       known.map((dialect) => writer.createVersion(creation("dialects", { dialect }), patient())),
@@ -130,7 +130,7 @@ describe("VersionWriter", () => {
     expect(rows.map(({ dialect }) => dialect)).toEqual([...known.slice(0, 3), null]);
   });
 
-  it("adds version 2 to a slug that exists and designates it", async () => {
+  it("adds version 2 to an existing slug and designates it", async () => {
     const first = await writer.createVersion(creation("again"), patient());
     const second = await writer.createVersion(creation("again"), patient());
     expect(second.id).toBe(first.id);
@@ -139,7 +139,7 @@ describe("VersionWriter", () => {
     expect(await storedPreset("again")).toMatchObject({ latest_version: 2, designated_version: 2 });
   });
 
-  it("tells slugs apart byte for byte, and workspaces", async () => {
+  it("distinguishes slugs byte for byte, and by workspace", async () => {
     const lower = await writer.createVersion(creation("case"), patient());
     const upper = await writer.createVersion(creation("CASE"), patient());
     const elsewhere = await writer.createVersion(creation("case", { workspaceId: newId() }), patient());
@@ -147,7 +147,7 @@ describe("VersionWriter", () => {
     expect([lower, upper, elsewhere].map(({ designatedVersion }) => designatedVersion.version)).toEqual([1, 1, 1]);
   });
 
-  it("numbers 200 creations on one new slug from two processes 1 to 200, each with its own answer", async () => {
+  it("numbers 200 creations on one slug from two processes 1 to 200, each with its own answer", async () => {
     const answers = await Promise.all(
       upTo(200).map((n) =>
         (n % 2 === 0 ? writer : otherWriter).createVersion(creation("hot", { configJson: `{"seed":${n}}` }), patient()),
@@ -165,7 +165,7 @@ describe("VersionWriter", () => {
     );
   });
 
-  it("numbers many slugs without gaps while two processes write them in opposite orders", async () => {
+  it("numbers many slugs without gaps while two processes write in opposite orders", async () => {
     const slugs = upTo(20).map((n) => `mixed-${n}`);
     const rounds = upTo(10).flatMap(() => [
       ...slugs.map((slug) => writer.createVersion(creation(slug), patient())),
@@ -175,7 +175,7 @@ describe("VersionWriter", () => {
     for (const slug of slugs) expect((await storedVersions(slug)).map(({ version }) => version)).toEqual(upTo(20));
   });
 
-  it("gives a request id that was stored before its first answer, also after newer versions", async () => {
+  it("repeats the first answer for a known request id, even after newer versions", async () => {
     const request = creation("replay");
     const first = await writer.createVersion(request, patient());
     await writer.createVersion(creation("replay"), patient());
@@ -183,7 +183,7 @@ describe("VersionWriter", () => {
     expect(await storedVersions("replay")).toHaveLength(2);
   });
 
-  it("gives simultaneous duplicates one version, within a process and across two", async () => {
+  it("stores one version for simultaneous duplicates, within a process and across two", async () => {
     const request = creation("duplicates");
     const answers = await Promise.all(
       upTo(40).map((n) => (n % 2 === 0 ? writer : otherWriter).createVersion(request, patient())),
@@ -192,7 +192,7 @@ describe("VersionWriter", () => {
     expect(await storedVersions("duplicates")).toHaveLength(1);
   });
 
-  it("finds a request id that was stored before, whatever the database says of the index that refused it", async () => {
+  it("recognizes a stored request id whatever index the database reports", async () => {
     const index = "ALTER TABLE preset_versions RENAME INDEX";
     await pool.query(`${index} preset_versions_request TO renamed`);
     try {
@@ -209,7 +209,7 @@ describe("VersionWriter", () => {
     }
   });
 
-  it("fails a creation alone that another index than that of request ids refuses", async () => {
+  it("fails only the creation that violates another unique index", async () => {
     await pool.query("UPDATE preset_versions SET system_prompt = NULL");
     await pool.query("ALTER TABLE preset_versions ADD UNIQUE KEY once (creator_id, system_prompt(20))");
     try {
@@ -225,7 +225,7 @@ describe("VersionWriter", () => {
     }
   });
 
-  it("does not take what it has just written for the answer to an earlier attempt, where the change log refuses", async () => {
+  it("does not mistake its own write for an earlier answer if the change log rejects it", async () => {
     const { id } = await writer.createVersion(creation("ahead"), patient());
     await pool.execute(
       `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
@@ -242,7 +242,7 @@ describe("VersionWriter", () => {
     expect(await storedVersions("beside")).toHaveLength(1);
   });
 
-  it("refuses a request id that was used for another request, and stores the rest of the batch", async () => {
+  it("rejects a reused request id, and stores the rest of the batch", async () => {
     const used = creation("used");
     await writer.createVersion(used, patient());
     const other = creation("used", { requestId: used.requestId, configJson: '{"model":"other"}' });
@@ -271,7 +271,7 @@ describe("VersionWriter", () => {
     expect(await storedVersions("dialect")).toHaveLength(1);
   });
 
-  it("refuses a request id that was used with another dialect", async () => {
+  it("rejects a request id used with another dialect", async () => {
     const request = creation("dialect", { dialect: "messages" });
     await writer.createVersion(request, patient());
     const other = writer.createVersion({ ...request, dialect: "responses" }, patient());
@@ -279,14 +279,14 @@ describe("VersionWriter", () => {
     expect(await storedVersions("dialect")).toHaveLength(1);
   });
 
-  it("keeps request ids apart that differ in trailing spaces or in case", async () => {
+  it("distinguishes request ids by case and trailing spaces", async () => {
     await writer.createVersion(creation("exact", { requestId: "key" }), patient());
     await writer.createVersion(creation("exact", { requestId: "key " }), patient());
     await writer.createVersion(creation("exact", { requestId: "KEY" }), patient());
     expect(await storedVersions("exact")).toHaveLength(3);
   });
 
-  it("refuses a creation on an archived preset alone, and names the way out", async () => {
+  it("rejects only the creation on an archived preset, and says how to restore it", async () => {
     const before = creation("archived");
     const first = await writer.createVersion(before, patient());
     await pool.execute("UPDATE presets SET status = 'archived' WHERE workspace_id = ?", [idToBytes(workspaceId)]);
@@ -304,14 +304,14 @@ describe("VersionWriter", () => {
     expect(await storedVersions("archived")).toHaveLength(1);
   });
 
-  it("leaves a disabled preset disabled and adds the version", async () => {
+  it("adds a version to a disabled preset and leaves it disabled", async () => {
     await writer.createVersion(creation("disabled"), patient());
     await pool.execute("UPDATE presets SET status = 'disabled' WHERE workspace_id = ?", [idToBytes(workspaceId)]);
     const preset = await writer.createVersion(creation("disabled"), patient());
     expect(preset).toMatchObject({ status: "disabled", designatedVersion: { version: 2 } });
   });
 
-  it("fails only the member that the database refuses", async () => {
+  it("fails only the creation that the database rejects", async () => {
     const results = await Promise.allSettled([
       ...upTo(5).map((n) => writer.createVersion(creation(`good-${n}`), patient())),
       writer.createVersion(creation("bad", { actor: { userId: "x".repeat(100), keyId: newId() } }), patient()),
@@ -320,7 +320,7 @@ describe("VersionWriter", () => {
     expect(await storedPreset("bad")).toBeUndefined();
   });
 
-  it("survives deadlocks that others cause", async () => {
+  it("survives deadlocks caused by others", async () => {
     const slugs = ["lock-a", "lock-b", "lock-c"];
     await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), patient())));
     const stop = soon(1_500);
@@ -355,7 +355,7 @@ describe("VersionWriter", () => {
       expect((await storedVersions(slug)).map(({ version }) => version)).toEqual(upTo(created + 1));
   });
 
-  it("gives up a preset that someone holds for long, and stores the rest of the batch", async () => {
+  it("gives up on a preset locked for long, and stores the rest of the batch", async () => {
     const slugs = ["held", "free-a", "free-b"];
     for (const slug of slugs) await writer.createVersion(creation(slug), patient());
     const impatientPool = openPool(database.url, 2, { lockTimeoutSeconds: 3 });
@@ -393,7 +393,7 @@ describe("VersionWriter", () => {
     expect(await storedVersions("held")).toHaveLength(2);
   });
 
-  it("takes creations of others while many wait for a preset that someone holds", async () => {
+  it("accepts other creations while many wait for a locked preset", async () => {
     await writer.createVersion(creation("held"), patient());
     const impatientPool = openPool(database.url, 2, { lockTimeoutSeconds: 1 });
     const impatient = new VersionWriter(impatientPool, { batchByWorkspace: isSharded });
@@ -413,7 +413,7 @@ describe("VersionWriter", () => {
     expect(results.at(-1)).toMatchObject({ value: { latestVersion: 1 } });
   });
 
-  it("survives connections that are killed under it", async () => {
+  it("survives killed connections", async () => {
     const stop = soon(1_500);
     const killer = async () => {
       while (monotonicMs() < stop) {
@@ -437,7 +437,7 @@ describe("VersionWriter", () => {
     expect((await storedVersions("killed")).map(({ version }) => version)).toEqual(upTo(answered.length));
   });
 
-  it("says that the database is out of reach, and not that the time is up", async () => {
+  it("reports an unreachable database rather than a timeout", async () => {
     const nowhere = openPool("mysql://root@localhost/none?socketPath=/nonexistent.sock", 2);
     const failure = await new VersionWriter(nowhere, { batchByWorkspace: isSharded })
       .createVersion(creation("lost"), patient(600))
@@ -446,7 +446,7 @@ describe("VersionWriter", () => {
     await nowhere.end();
   });
 
-  it("stores nothing for a caller who has given up, and the rest of the batch", async () => {
+  it("stores nothing for a caller that gave up, but the rest of the batch", async () => {
     const gone = { deadlineMs: soon(), isCanceled: () => true };
     const results = await Promise.allSettled([
       writer.createVersion(creation("gone"), gone),
@@ -456,7 +456,7 @@ describe("VersionWriter", () => {
     expect(await storedPreset("gone")).toBeUndefined();
   });
 
-  it("takes a repeat whose caller has gone for canceled, and not for a fault of the database", async () => {
+  it("reports a repeat whose caller has left as canceled, not as a database error", async () => {
     const request = creation("repeated");
     const first = writer.createVersion(request, patient());
     const repeat = writer.createVersion(request, { deadlineMs: soon(), isCanceled: () => true });
@@ -464,7 +464,7 @@ describe("VersionWriter", () => {
     expect(await first).toMatchObject({ latestVersion: 1 });
   });
 
-  it("does not say that nothing was stored to a repeat that is out of time", async () => {
+  it("does not claim that nothing was stored to a repeat that times out", async () => {
     const request = creation("late");
     const first = writer.createVersion(request, patient());
     await expect(writer.createVersion(request, patient(0))).rejects.toMatchObject({
@@ -475,9 +475,9 @@ describe("VersionWriter", () => {
   });
 
   it.each([
-    ["of a new preset", false, 7],
-    ["of one that exists", true, 6],
-  ])("waits %s for the database no more often than it must", async (_name, exists, times) => {
+    ["a new preset", false, 7],
+    ["an existing preset", true, 6],
+  ])("makes no needless round trip for a creation of %s", async (_name, exists, times) => {
     const proxy = await openDatabaseProxy(database.url);
     const watchedPool = openPool(proxy.url, 1);
     try {
@@ -499,7 +499,7 @@ describe("VersionWriter", () => {
   it.each([
     ["repeats", "active"],
     ["refuses", "archived"],
-  ])("waits for the database as often where it %s many creations as where it does one", async (_name, status) => {
+  ])("makes as many round trips when it %s many creations as for one", async (_name, status) => {
     const proxy = await openDatabaseProxy(database.url);
     const watchedPool = openPool(proxy.url, 1);
     try {
@@ -522,7 +522,7 @@ describe("VersionWriter", () => {
     }
   });
 
-  it("never lets updated_at go back where another process's clock runs ahead", async () => {
+  it("never moves updated_at back if another process's clock is ahead", async () => {
     await writer.createVersion(creation("clock"), patient());
     const ahead = new Date(Date.now() + 60_000);
     await pool.execute("UPDATE presets SET updated_at = ? WHERE workspace_id = ?", [ahead, idToBytes(workspaceId)]);

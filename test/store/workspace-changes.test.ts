@@ -98,7 +98,7 @@ async function expectPages(filter: ChangeFilter): Promise<void> {
 }
 
 describe.each(filters)("pages of many changes: %s", (_name, filter, markCount) => {
-  it("are right without marks, and have them made where there are many", async () => {
+  it("are correct without marks, and get marks if there are many", async () => {
     await expectPages(filter);
     await expect
       .poll(async () => {
@@ -111,7 +111,7 @@ describe.each(filters)("pages of many changes: %s", (_name, filter, markCount) =
     }
   });
 
-  it("are right with marks, and each costs a walk from the nearest, as its count does", async () => {
+  it("are correct with marks, and read only from the nearest mark", async () => {
     await expectPages(filter);
     // One connection, so that what it reads is all that is read.
     const pool = openPool(store.url, 1);
@@ -127,8 +127,8 @@ describe.each(filters)("pages of many changes: %s", (_name, filter, markCount) =
   });
 });
 
-describe("a change that comes late, whose time is past", () => {
-  it("has the marks made anew, of all filters, by the first process that looks", async () => {
+describe("a late change with a past time", () => {
+  it("makes the first process that reads rebuild the marks of all filters", async () => {
     await store.pool.query("UPDATE presets SET revision = revision + 1 WHERE workspace_id = ? AND slug = 'p3'", [
       workspace,
     ]);
@@ -156,7 +156,7 @@ describe("a change that comes late, whose time is past", () => {
   });
 });
 
-it("a time far ahead settles nothing before it", async () => {
+it("does not treat recent changes as settled because of one dated far ahead", async () => {
   const other = newId();
   await store.pool.query(
     `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
