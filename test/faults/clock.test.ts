@@ -17,10 +17,10 @@ beforeAll(async () => {
 
 afterAll(() => stack.close());
 
-describe("a machine whose clock is set back by an hour while it runs", () => {
+describe("a machine whose clock is set back by an hour", () => {
   afterEach(() => shiftClock(0));
 
-  it("stays ready, goes on with the keys that it knows, and takes new ones", async () => {
+  it("stays ready, keeps serving known keys and accepts new ones", async () => {
     const presetReady = `http://127.0.0.1:${stack.preset.config.httpPort}/readyz`;
     expect((await stack.create("stepped")).status).toBe(200);
     expect((await request("GET", presetReady)).status).toBe(200);
@@ -34,7 +34,7 @@ describe("a machine whose clock is set back by an hour while it runs", () => {
   });
 });
 
-describe("a preset service on a machine with another clock", () => {
+describe("a preset service on a machine with a wrong clock", () => {
   let service: ChildProcess;
   let readyUrl: string;
   let output: string;
@@ -73,7 +73,7 @@ describe("a preset service on a machine with another clock", () => {
 
   const readiness = async () => (await request("GET", readyUrl)).text;
 
-  it.each([-55, 55])("that differs by %i seconds does its work, and says so in its log", async (seconds) => {
+  it.each([-55, 55])("that is off by %i seconds works, and logs the difference", async (seconds) => {
     await startShifted(seconds * 1000);
     await expect.poll(readiness).toContain('"ready"');
     expect((await stack.create("shifted")).status).toBe(200);
@@ -83,7 +83,7 @@ describe("a preset service on a machine with another clock", () => {
   it.each([
     [-90, "90 s behind"],
     [150, "150 s ahead"],
-  ])("that differs by %i seconds is not ready and says why, until it is set right", async (seconds, said) => {
+  ])("that is off by %i seconds is not ready and says why, until it is corrected", async (seconds, said) => {
     await startShifted(seconds * 1000);
     await expect.poll(readiness).toContain(`the clock of this machine is ${said}`);
     expect((await stack.create("shifted")).status).toBe(503);

@@ -21,26 +21,26 @@ async function startTracedStack(traces: TracesConfig): Promise<Stack> {
 
 /** Collectors that no spans can be sent to. */
 const faults = {
-  "is not there": async () => "http://127.0.0.1:1",
+  "is unreachable": async () => "http://127.0.0.1:1",
   "never answers": async () => {
     const { url, close } = await listen(() => {});
     closers.push(close);
     return url;
   },
-  "refuses everything": async () => {
+  "rejects everything": async () => {
     const { url, close } = await listen((_, response) => response.writeHead(401).end("secret of the collector"));
     closers.push(close);
     return url;
   },
-  "breaks off": async () => {
+  "drops connections": async () => {
     const { url, close } = await listen(({ socket }) => socket.destroy());
     closers.push(close);
     return url;
   },
 };
 
-describe.each(Object.entries(faults))("where the collector %s", (_, start) => {
-  it("serves requests as ever, and ends within the drain time", async () => {
+describe.each(Object.entries(faults))("a trace collector that %s", (_, start) => {
+  it("does not affect requests or delay shutdown beyond the drain time", async () => {
     const stack = await startTracedStack(tracesTo(await start(), { headers: { authorization: "secret-header" } }));
     for (let index = 0; index < 30; index += 1) {
       const answer = await stack.create(`preset-${index % 3}`);
@@ -55,7 +55,7 @@ describe.each(Object.entries(faults))("where the collector %s", (_, start) => {
   });
 });
 
-it("says that traces are lost, once and not for each", async () => {
+it("logs lost traces once, not for every batch", async () => {
   const { url, close } = await listen((_, response) => response.writeHead(400).end());
   closers.push(close);
   const stack = await startTracedStack(tracesTo(url));
@@ -73,7 +73,7 @@ it("says that traces are lost, once and not for each", async () => {
   expect(lines().length).toBeLessThanOrEqual(3);
 });
 
-it("sends again what a collector could not take for a moment", async () => {
+it("retries what the collector temporarily rejected", async () => {
   const collector = await startCollector();
   closers.push(() => collector.close());
   const { port } = new URL(collector.traces.url);
@@ -91,7 +91,7 @@ it("sends again what a collector could not take for a moment", async () => {
   expect(await collector.spansOf(traceId as string, 1)).toHaveLength(1);
 });
 
-it("leaves pauses to a collector that refuses everything and asks for none", async () => {
+it("pauses between retries to a collector that rejects everything with Retry-After: 0", async () => {
   let requests = 0;
   const { url, close } = await listen((_, response) => {
     requests += 1;
@@ -106,7 +106,7 @@ it("leaves pauses to a collector that refuses everything and asks for none", asy
   expect(requests).toBeLessThanOrEqual(3);
 });
 
-it("has one connection to the collector", async () => {
+it("uses one connection to the collector", async () => {
   let connections = 0;
   let requests = 0;
   const { url, close } = await listen(({ socket }, response) => {
@@ -124,7 +124,7 @@ it("has one connection to the collector", async () => {
   expect(connections).toBe(1);
 });
 
-it("has the time of the wall clock in what it sends, also after that was set", async () => {
+it("sends wall clock times, even after the clock was changed", async () => {
   const collector = await startCollector();
   closers.push(() => collector.close());
   const tracer = new OtlpTracer("test", collector.traces, silentLogger());
@@ -141,7 +141,7 @@ it("has the time of the wall clock in what it sends, also after that was set", a
   expect(Math.abs((await startedAt()) - Date.now())).toBeLessThan(minuteMs);
 });
 
-it("keeps a bounded number of spans while the collector does not answer, and drops the others", async () => {
+it("keeps a bounded number of spans while the collector is silent, and drops the rest", async () => {
   let answer: () => void = () => {};
   const canAnswer = new Promise<void>((resolve) => {
     answer = resolve;
@@ -159,7 +159,7 @@ it("keeps a bounded number of spans while the collector does not answer, and dro
   expect(collector.spans.length).toBeLessThan(4_000);
 });
 
-it("sends what is left when a process ends", async () => {
+it("sends the remaining spans on shutdown", async () => {
   const collector = await startCollector({ sendEveryMs: 600_000 });
   closers.push(() => collector.close());
   const stack = await startTracedStack(collector.traces);

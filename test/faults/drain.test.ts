@@ -35,7 +35,7 @@ async function beginCreation() {
 }
 
 describe("a process that is told to stop", () => {
-  it("finishes the creation that it is at: preset", async () => {
+  it("completes the creation in progress: preset", async () => {
     const { creation, release } = await beginCreation();
     const stopped = stack.preset.stop();
     await release();
@@ -46,7 +46,7 @@ describe("a process that is told to stop", () => {
     await stack.preset.start();
   });
 
-  it("finishes the request that it is at, and takes no new connection: gateway", async () => {
+  it("completes the request in progress and accepts no new connection: gateway", async () => {
     const { creation, release } = await beginCreation();
     const stopped = stack.gateway.stop();
     await expect.poll(() => request("GET", `${stack.baseUrl}/healthz`).catch(() => "refused")).toBe("refused");
@@ -59,7 +59,7 @@ describe("a process that is told to stop", () => {
     expect((await stack.create("drained-since")).status).toBe(200);
   });
 
-  it("serves on for its delay, and tells callers not to keep their connections: gateway", async () => {
+  it("keeps serving during its delay, with Connection: close: gateway", async () => {
     const caller = await RawConnection.open(stack.baseUrl);
     const ask = "GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n";
     caller.send(ask);
@@ -74,7 +74,7 @@ describe("a process that is told to stop", () => {
     await stack.gateway.start();
   });
 
-  it("says so to those who ask whether it is ready: preset", async () => {
+  it("reports not ready: preset", async () => {
     const url = `http://127.0.0.1:${stack.preset.config.httpPort}/readyz`;
     await expect.poll(async () => (await request("GET", url)).status).toBe(200);
     const { creation, release } = await beginCreation();
@@ -90,7 +90,7 @@ describe("a process that is told to stop", () => {
   const head = (length: string) =>
     `POST /api/v1/presets/broken/messages HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\nContent-Type: application/json\r\n${length}\r\n\r\n`;
 
-  it("does not wait for callers who have broken off: gateway", async () => {
+  it("does not wait for callers that have disconnected: gateway", async () => {
     const open = async (text: string, leave: (connection: RawConnection) => void) => {
       const connection = await RawConnection.open(stack.baseUrl);
       connection.send(text);
@@ -117,7 +117,7 @@ describe("a process that is told to stop", () => {
   it.each([
     ["body", () => `${head("Content-Length: 100")}{`, [{ status: 499 }]],
     ["headers", () => "GET / HTTP/1.1\r\n", []],
-  ])("does not wait for a caller who is silent in the middle of their %s: gateway", async (_name, sent, logged) => {
+  ])("does not wait for a caller that stalls in its %s: gateway", async (_name, sent, logged) => {
     const connection = await RawConnection.open(stack.baseUrl);
     connection.send(sent());
     await expect.poll(new GatewaySigns(stack).connections).toBeGreaterThan(0);

@@ -98,60 +98,63 @@ async function expectMoreCalls(twin: Twin, rpc: string): Promise<void> {
   await expect.poll(() => twin.answered(rpc), { interval: 50 }).toBeGreaterThan(before + 2);
 }
 
-describe.each(["cut", "hang"] as const)("two services, and the database of one fails (%s)", (failure) => {
-  it("no creation fails, the other takes them all, and both take them again afterwards", async () => {
-    const { twins, target } = await twinsOf(openPresetService, stack.preset.config);
-    await stack.gateway.stop();
-    await stack.gateway.start({ presetTarget: target });
-    const [first, second] = twins;
-    let count = 0;
-    const create = async () => (await stack.create(`failover-${count++}`)).status;
-    const creation = "/CreateVersion";
-    const failures = await failuresDuring(create, async () => {
-      await expectMoreCalls(first, creation);
-      await expectMoreCalls(second, creation);
-      first.database[failure]();
-      await expectNoMoreCalls(first, create);
-      first.database.restore();
-      await expectMoreCalls(first, creation);
-      await expectMoreCalls(second, creation);
-    });
-    // A transaction that hangs holds its rows: who waits for them, by way of the other service, is told so after 3 seconds.
-    // Those who had to wait for their turn there, too, may have no time left to hear of it.
-    const held = failures.filter((text) => failure === "hang" && /^(409|503) /.test(text));
-    expect(held.length).toBeLessThanOrEqual(callerCount);
-    expect(failures.filter((text) => !held.includes(text))).toEqual([]);
-  }, 240_000);
+describe.each(["cut", "hang"] as const)(
+  "two preset or organization services when the database of one fails (%s)",
+  (failure) => {
+    it("lose no creation: the other takes them all, and both take them again afterwards", async () => {
+      const { twins, target } = await twinsOf(openPresetService, stack.preset.config);
+      await stack.gateway.stop();
+      await stack.gateway.start({ presetTarget: target });
+      const [first, second] = twins;
+      let count = 0;
+      const create = async () => (await stack.create(`failover-${count++}`)).status;
+      const creation = "/CreateVersion";
+      const failures = await failuresDuring(create, async () => {
+        await expectMoreCalls(first, creation);
+        await expectMoreCalls(second, creation);
+        first.database[failure]();
+        await expectNoMoreCalls(first, create);
+        first.database.restore();
+        await expectMoreCalls(first, creation);
+        await expectMoreCalls(second, creation);
+      });
+      // A transaction that hangs holds its rows: who waits for them, by way of the other service, is told so after 3 seconds.
+      // Those who had to wait for their turn there, too, may have no time left to hear of it.
+      const held = failures.filter((text) => failure === "hang" && /^(409|503) /.test(text));
+      expect(held.length).toBeLessThanOrEqual(callerCount);
+      expect(failures.filter((text) => !held.includes(text))).toEqual([]);
+    }, 240_000);
 
-  it("no exchange of a key fails", async () => {
-    const { twins, target } = await twinsOf(openOrganizationService, stack.organization.config);
-    await stack.gateway.stop();
-    await stack.gateway.start({ organizationTarget: target });
-    const [first, second] = twins;
-    const exchange = async () => {
-      const { secret } = await stack.tenants.createKey(stack);
-      return (await stack.request("GET", "/presets", { key: secret })).status;
-    };
-    const failures = await failuresDuring(exchange, async () => {
-      await expectMoreCalls(first, "/ExchangeKey");
-      await expectMoreCalls(second, "/ExchangeKey");
-      first.database[failure]();
-      await expectNoMoreCalls(first, exchange);
-      first.database.restore();
-      await expectMoreCalls(first, "/ExchangeKey");
-    });
-    expect(failures).toEqual([]);
-  }, 240_000);
-});
+    it("fail no key exchange", async () => {
+      const { twins, target } = await twinsOf(openOrganizationService, stack.organization.config);
+      await stack.gateway.stop();
+      await stack.gateway.start({ organizationTarget: target });
+      const [first, second] = twins;
+      const exchange = async () => {
+        const { secret } = await stack.tenants.createKey(stack);
+        return (await stack.request("GET", "/presets", { key: secret })).status;
+      };
+      const failures = await failuresDuring(exchange, async () => {
+        await expectMoreCalls(first, "/ExchangeKey");
+        await expectMoreCalls(second, "/ExchangeKey");
+        first.database[failure]();
+        await expectNoMoreCalls(first, exchange);
+        first.database.restore();
+        await expectMoreCalls(first, "/ExchangeKey");
+      });
+      expect(failures).toEqual([]);
+    }, 240_000);
+  },
+);
 
-describe("a change whose service does not say what became of it, while the other one finds its row locked", () => {
+describe("a change with an unknown outcome whose row is locked at the other service", () => {
   const asCaller = (method: string, path: string, body?: unknown) =>
     stack.request(method, path, { key: stack.apiKey, body });
 
   it.each([
     ["creation", (slug: string) => stack.create(slug), 2],
     ["PATCH", (slug: string) => asCaller("PATCH", `/presets/${slug}`, { name: "New" }), 1],
-  ] as const)("is not answered as if nothing were stored: %s", async (_, change, versions) => {
+  ] as const)("does not claim that nothing was stored: %s", async (_, change, versions) => {
     const statements = await openStatementProxy(stack.preset.config.databaseUrl);
     closers.push(() => statements.close());
     const { target } = await twinsOf(openPresetService, { ...stack.preset.config, databaseUrl: statements.url });
@@ -169,8 +172,8 @@ describe("a change whose service does not say what became of it, while the other
   });
 });
 
-describe("two services that both say they are not ready", () => {
-  it("are tried all the same", async () => {
+describe("two services that both report not ready", () => {
+  it("are called anyway", async () => {
     const { target } = await twinsOf((config, logger, lifecycle) => {
       const ports = openPresetService(config, logger, lifecycle);
       // Not ready, yet able to work: as where a check is wrong.

@@ -73,17 +73,17 @@ const inMidBody: [string, () => string][] = [
   ["between two chunks", () => `${head("Transfer-Encoding: chunked")}1\r\n{\r\n`],
   ["before the body", () => head("Content-Length: 1000")],
   [
-    "in mid-body, having asked for another protocol",
+    "in mid-body, with an upgrade request",
     () => `${head("Connection: upgrade\r\nUpgrade: h2c\r\nContent-Length: 1000")}{"mess`,
   ],
 ];
 
-describe("a caller who hangs up", () => {
+describe("a caller that hangs up", () => {
   describe.each([
     ["with a reset", (connection: RawConnection) => connection.reset()],
     ["by closing", (connection: RawConnection) => connection.hangUp()],
   ])("%s", (_name, leave) => {
-    it.each(inMidBody)("%s is a 499, or a 400 that they did not wait for", async (_where, sent) => {
+    it.each(inMidBody)("%s is logged as 499, or as 400 if that answer came first", async (_where, sent) => {
       const before = (await signs.counted(operation, 499)) + (await signs.counted(operation, 400));
       const connection = await open();
       connection.send(sent());
@@ -94,16 +94,19 @@ describe("a caller who hangs up", () => {
       expect((await signs.counted(operation, 499)) + (await signs.counted(operation, 400))).toBe(before + 1);
     });
 
-    it.each(["", "POST /api/v1/presets/a/messages HTTP/1.1\r\nHost: te"])("after %j leaves nothing", async (sent) => {
-      const connection = await open();
-      if (sent) connection.send(sent);
-      await expect.poll(signs.connections, soon).toBe(1);
-      leave(connection);
-      await expect.poll(signs.connections, soon).toBe(0);
-    });
+    it.each(["", "POST /api/v1/presets/a/messages HTTP/1.1\r\nHost: te"])(
+      "after %j leaves no connection",
+      async (sent) => {
+        const connection = await open();
+        if (sent) connection.send(sent);
+        await expect.poll(signs.connections, soon).toBe(1);
+        leave(connection);
+        await expect.poll(signs.connections, soon).toBe(0);
+      },
+    );
   });
 
-  it("with a reset in mid-body is a 499 and no error", async () => {
+  it("with a reset in mid-body is logged as 499, not as an error", async () => {
     const connection = await open();
     connection.send(`${head("Content-Length: 1000")}{"mess`);
     await expect.poll(signs.connections, soon).toBe(1);
@@ -111,7 +114,7 @@ describe("a caller who hangs up", () => {
     await expect.poll(signs.logged, soon).toEqual([499]);
   });
 
-  it("while their key is checked is a 499", async () => {
+  it("while its key is checked is logged as 499", async () => {
     const { apiKey: key } = await stack.tenants.createOrganization();
     await locked(stack.organizationPool, "LOCK TABLES api_keys WRITE", "UNLOCK TABLES", async () => {
       for (const sent of [head(`Content-Length: ${good.length}`, { key }) + good, head("Content-Length: 9", { key })]) {
@@ -125,7 +128,7 @@ describe("a caller who hangs up", () => {
     });
   });
 
-  it("while their request is worked on is a 499, once", async () => {
+  it("while its request is processed is logged as 499, once", async () => {
     await create("worked-on");
     signs.clearLog();
     const lock = "SELECT slug FROM presets WHERE slug = 'worked-on' FOR UPDATE";
@@ -142,7 +145,7 @@ describe("a caller who hangs up", () => {
     expect(await signs.counted(operation, 499)).toBe(before + 1);
   });
 
-  it("while their change waits for its turn changes nothing", async () => {
+  it("while its change waits for a lock changes nothing", async () => {
     const slug = freshName("not-changed");
     await create(slug);
     signs.clearLog();
@@ -169,7 +172,7 @@ describe("a caller who hangs up", () => {
     expect(json.total_count).toBe(1);
   });
 
-  it("with requests in a row is a 499 for each that was not answered", async () => {
+  it("with pipelined requests is logged as 499 for each unanswered one", async () => {
     await create("in-a-row");
     signs.clearLog();
     const lock = "SELECT slug FROM presets WHERE slug = 'in-a-row' FOR UPDATE";
@@ -200,8 +203,8 @@ async function locked(
   }
 }
 
-describe("a caller who closes their side", () => {
-  it.each(inMidBody)("%s is told that the request ends too early", async (_where, sent) => {
+describe("a caller that half-closes its connection", () => {
+  it.each(inMidBody)("%s gets 400 for an incomplete request", async (_where, sent) => {
     const connection = await open();
     connection.send(sent());
     connection.halfClose();
@@ -211,7 +214,7 @@ describe("a caller who closes their side", () => {
     await expect.poll(signs.logged, soon).toEqual([400]);
   });
 
-  it("behind a whole request is answered", async () => {
+  it("after a complete request is answered", async () => {
     const connection = await open();
     connection.send(creation());
     connection.halfClose();
@@ -219,7 +222,7 @@ describe("a caller who closes their side", () => {
     expect(connection.statuses).toEqual([200]);
   });
 
-  it("behind requests in a row gets all answers", async () => {
+  it("after pipelined requests gets all answers", async () => {
     const connection = await open();
     connection.send(creation("row-1") + creation("row-2") + creation("row-3"));
     connection.halfClose();
@@ -227,7 +230,7 @@ describe("a caller who closes their side", () => {
     expect(connection.statuses).toEqual([200, 200, 200]);
   });
 
-  it("while their key is checked, in mid-body, is told that the request ends too early", async () => {
+  it("in mid-body while its key is checked gets 400 for an incomplete request", async () => {
     const { apiKey: key } = await stack.tenants.createOrganization();
     await locked(stack.organizationPool, "LOCK TABLES api_keys WRITE", "UNLOCK TABLES", async () => {
       const connection = await open();
@@ -239,12 +242,12 @@ describe("a caller who closes their side", () => {
   });
 });
 
-describe("a body that is not HTTP", () => {
+describe("a body that is not valid HTTP", () => {
   it.each([
-    ["a chunk whose length is no number", "zz\r\n{}\r\n"],
-    ["a chunk longer than it says", "2\r\n{}{}{}\r\n0\r\n\r\n"],
-    ["a chunk, and then something else", '5\r\n{"mes\r\nHELLO\r\n'],
-  ])("is 400: %s", async (_name, body) => {
+    ["a chunk length that is not a number", "zz\r\n{}\r\n"],
+    ["a chunk longer than announced", "2\r\n{}{}{}\r\n0\r\n\r\n"],
+    ["a chunk followed by something else", '5\r\n{"mes\r\nHELLO\r\n'],
+  ])("returns 400: %s", async (_name, body) => {
     const connection = await open();
     connection.send(head("Transfer-Encoding: chunked") + body);
     const received = await connection.closed();
@@ -253,7 +256,7 @@ describe("a body that is not HTTP", () => {
     await expect.poll(signs.logged, soon).toEqual([400]);
   });
 
-  it("is 400 also for a caller who goes on sending", async () => {
+  it("returns 400 even if the caller keeps sending", async () => {
     const connection = await open();
     connection.send(`${head("Transfer-Encoding: chunked")}zz\r\n`);
     for (let count = 0; count < 100; count++) connection.send("x".repeat(10_000));
@@ -261,7 +264,7 @@ describe("a body that is not HTTP", () => {
     expect(connection.statuses).toEqual([400]);
   });
 
-  it("behind the length that was announced does not take the answer away", async () => {
+  it("after the announced length does not suppress the answer", async () => {
     const connection = await open();
     connection.send(`${creation()}}}}} and more\r\n\r\n`);
     await connection.closed();
@@ -269,7 +272,7 @@ describe("a body that is not HTTP", () => {
     await expect.poll(signs.logged, soon).toEqual([200, 400]);
   });
 
-  it("behind a request that is being worked on waits for its answer", async () => {
+  it("after a request in progress waits for its answer", async () => {
     await create("first");
     const lock = "SELECT slug FROM presets WHERE slug = 'first' FOR UPDATE";
     let connection: RawConnection | undefined;
@@ -287,8 +290,8 @@ describe("a body that is not HTTP", () => {
   });
 });
 
-describe("a caller who leaves the connection open", () => {
-  it("with half a request that is refused, behind one that is being worked on, gets both answers", async () => {
+describe("a caller that keeps its connection open", () => {
+  it("gets both answers if half a rejected request follows one in progress", async () => {
     await create("ahead");
     const lock = "SELECT slug FROM presets WHERE slug = 'ahead' FOR UPDATE";
     let connection: RawConnection | undefined;
@@ -304,9 +307,9 @@ describe("a caller who leaves the connection open", () => {
   });
 
   it.each([
-    ["bytes that are no request", "GARBAGE\r\n\r\n", 400],
+    ["bytes that are not HTTP", "GARBAGE\r\n\r\n", 400],
     ["headers that are too large", `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}`, 431],
-  ])("after %s does not keep it", async (_name, sent, status) => {
+  ])("is disconnected after %s", async (_name, sent, status) => {
     const connection = await open();
     connection.send(sent);
     await expect.poll(signs.connections, soon).toBe(0);

@@ -60,7 +60,7 @@ function newOptions(): CallOptions {
   return { accessToken: stub.token, requestId: "r", deadlineMs: monotonicMs() + timeoutMs };
 }
 
-describe("a gateway that was held up until the time of a call was up reads the answers that it has got first", () => {
+describe("a gateway blocked past a call's deadline reads the answers it has received", () => {
   it.for([1, 3])("to creations: %i", async (count) => {
     const client = await openClient();
     const options = newOptions();
@@ -71,7 +71,7 @@ describe("a gateway that was held up until the time of a call was up reads the a
     expect(monotonicMs()).toBeGreaterThan(options.deadlineMs);
   });
 
-  it("to another change", async () => {
+  it("to other changes", async () => {
     const client = await openClient();
     const options = newOptions();
     const { preset } = await client.updatePreset({ slug: "slug" }, options);

@@ -129,7 +129,7 @@ describe("creations while a process is killed", () => {
     ["database", create],
     ["gateway", createStubbornly],
   ] as const)(
-    "are stored once where they are answered, and not at all where they are refused: %s",
+    "are stored once if answered, and not at all if rejected: %s",
     { timeout: 120_000 },
     async ([name, createOne], { skip }) => {
       const pid = system.pidOf(name);

@@ -64,35 +64,35 @@ const bodies: [string, () => string][] = [
   ["white space in a list", () => messages(`[0${" ".repeat(room)}]`)],
   ["letters", () => "x".repeat(room)],
   ["one key again and again", () => `{${'"a":0,'.repeat(room / 6)}"b":0}`],
-  ["as many fields as are taken", () => `{${fields}}`],
+  ["the maximum number of fields", () => `{${fields}}`],
   ["a long key", () => `{${string("\\n")}:0}`],
   ["long keys beyond ASCII", () => `{${named("é", 9 * mebibyte)}}`],
-  ["long keys that a pointer writes otherwise", () => `{${named("//", 9 * mebibyte)}}`],
-  ["as many of them as are taken", () => `{${named("//", 100_000)}}`],
-  ["a first message that is long", () => system(string('\\"'))],
+  ["long keys that JSON pointers escape", () => `{${named("//", 9 * mebibyte)}}`],
+  ["the maximum number of them", () => `{${named("//", 100_000)}}`],
+  ["a long first message", () => system(string('\\"'))],
   ["a first message of small values", () => messages(`{"x":${list("0")},"role":"system","content":"a"}`)],
   ["a first message of many fields", () => messages(`{${'"a":0,'.repeat(room / 6)}"role":"system"}`)],
   ["a first message with a long key", () => messages(`{${string("\\n")}:0,"role":"system"}`)],
-  ["a role that is long", () => messages(`{"role":${string("\\n")}}`)],
-  ["a first part that is long", () => system(`[{"text":${string("\\n")}}]`)],
+  ["a long role", () => messages(`{"role":${string("\\n")}}`)],
+  ["a long first part", () => system(`[{"text":${string("\\n")}}]`)],
   ["a first part of small values", () => system(`[{"x":${list("[]")},"text":"a"}]`)],
   ["many parts", () => system(list('{"type":"text","text":"a"}'))],
   ["tools of small values", () => `{"tools":[{"x":${list("{}")}}]}`],
   ["tools of a long type", () => `{"tools":[{"type":${string("\\n")}}]}`],
-  ["more tools than are taken", () => `{"tools":${list("{}")}}`],
+  ["more tools than allowed", () => `{"tools":${list("{}")}}`],
   ["tools of many keys", () => `{"tools":[${`{"function":{${escapedKeys}},${escapedKeys}},`.repeat(999)}{}]}`],
   ["a long model", () => `{"model":"@preset/${"a".repeat(room)}"}`],
   ["many models", () => `{"models":${list('"a"')}}`],
 ];
 
 describe("an inference request of 32 MiB", () => {
-  it.each(bodies)("does not block with %s", async (_case, text) => {
+  it.each(bodies)("does not block the event loop with %s", async (_case, text) => {
     const bytes = Buffer.from(text());
     expect(await longestBlock(() => merge(bytes))).toBeLessThan(blockMsMax);
   });
 });
 
-describe("a preset of 1 MiB each", () => {
+describe("a preset of 1 MiB", () => {
   const configs = hostileTexts(mebibyte, "tools");
   it.each([
     "empty objects",
@@ -101,7 +101,7 @@ describe("a preset of 1 MiB each", () => {
     "escaped quotes",
     "a long key",
     "a string beyond ASCII",
-  ])("does not block when it is made ready, with %s", async (name) => {
+  ])("does not block the event loop while it is prepared, with %s", async (name) => {
     const prepare = () => {
       preparePreset({ ...content, configJson: configs[name] as string, dialect: "messages" }, "responses");
     };

@@ -66,30 +66,36 @@ describe.each([
   ["that is not kept", "messages"],
   ["that is kept", "route"],
 ])("a body of 10 MiB, in a field %s", (_name, field) => {
-  it.each(Object.entries(hostileTexts(bodyBytes, field)))("does not block with %s", async (_case, text) => {
-    const bytes = Buffer.from(text);
-    expect(await longestBlock(() => readLongBody(chatCompletions, bodyText(bytes, undefined)))).toBeLessThan(
-      blockMsMax,
-    );
-  });
+  it.each(Object.entries(hostileTexts(bodyBytes, field)))(
+    "does not block the event loop with %s",
+    async (_case, text) => {
+      const bytes = Buffer.from(text);
+      expect(await longestBlock(() => readLongBody(chatCompletions, bodyText(bytes, undefined)))).toBeLessThan(
+        blockMsMax,
+      );
+    },
+  );
 });
 
 describe("a body of 10 MiB", () => {
   const system = (content: string) => `{"messages":[{"role":"system","content":${content}}]}`;
   const long = "~/".repeat(5 * mebibyte - 100);
   it.each([
-    ["a text that is too long", `{"messages":[],"session_id":"${long}"}`],
+    ["a string that is too long", `{"messages":[],"session_id":"${long}"}`],
     ["a key that is too long", `{"messages":[],"metadata":{"${long}":1}}`],
-    ["a long key of a bad number", `{"messages":[],"logit_bias":{"${long}":"x"}}`],
-    ["bad metadata", `{"messages":[],"metadata":{${Array.from({ length: 37_000 }, (_, n) => `"k${n}":0`).join()}}}`],
-    ["bad roles", `{"messages":[${Array(24_000).fill('{"role":1}').join()}]}`],
+    ["a long key with a bad number", `{"messages":[],"logit_bias":{"${long}":"x"}}`],
+    [
+      "invalid metadata",
+      `{"messages":[],"metadata":{${Array.from({ length: 37_000 }, (_, n) => `"k${n}":0`).join()}}}`,
+    ],
+    ["invalid roles", `{"messages":[${Array(24_000).fill('{"role":1}').join()}]}`],
     ["preset references", `{"messages":[],"models":[${Array(70_000).fill('"@preset/x"').join()}]}`],
     ["a long model", `{"messages":[],"model":"@preset/${long}"}`],
     ["many system messages", `{"messages":[${Array(14_000).fill('{"role":"system","content":"a"}').join()}]}`],
-    ["many parts of text", system(`[${Array(24_000).fill('{"text":"a"}').join()}]`)],
-    ["many parts that are not text", system(`[${Array(70_000).fill("0").join()}]`)],
+    ["many text parts", system(`[${Array(24_000).fill('{"text":"a"}').join()}]`)],
+    ["many non-text parts", system(`[${Array(70_000).fill("0").join()}]`)],
     ["a long system prompt", system(`"${"é".repeat(5 * mebibyte - 100)}"`)],
-  ])("does not block with %s", async (_case, text) => {
+  ])("does not block the event loop with %s", async (_case, text) => {
     const bytes = Buffer.from(text);
     for (const dialect of [chatCompletions, messages]) {
       expect(await longestBlock(() => readLongBody(dialect, bodyText(bytes, undefined)))).toBeLessThan(blockMsMax);
@@ -98,12 +104,15 @@ describe("a body of 10 MiB", () => {
 });
 
 describe("a config of 1 MiB", () => {
-  it.each(Object.entries(hostileTexts(mebibyte, "route")))("does not block with %s", async (_case, text) => {
-    expect(await longestBlock(() => createVersion(text))).toBeLessThan(blockMsMax);
-  });
+  it.each(Object.entries(hostileTexts(mebibyte, "route")))(
+    "does not block the event loop with %s",
+    async (_case, text) => {
+      expect(await longestBlock(() => createVersion(text))).toBeLessThan(blockMsMax);
+    },
+  );
 
   const configs = Object.entries(hostileTexts(mebibyte, "route")).filter(([, text]) => isAccepted(text));
-  it.each(configs)("does not block where versions with %s are compared", async (_case, configJson) => {
+  it.each(configs)("does not block the event loop when versions with %s are compared", async (_case, configJson) => {
     const version = (text: string) => ({ configJson: text }) as PresetVersion;
     const other = configJson.replace(/(?<=.)([a-z0-9])(?=[^a-z0-9]*$)/, "1");
     expect(await longestBlock(() => diffVersions(version(configJson), version(other)))).toBeLessThan(blockMsMax);
@@ -120,11 +129,14 @@ function isAccepted(configJson: string): boolean {
 }
 
 describe("an update", () => {
-  it.each(Object.entries(hostileTexts(smallBodyBytesMax, "name")))("does not block with %s", async (_case, text) => {
-    expect(await longestBlock(() => presetUpdateFrom(text))).toBeLessThan(blockMsMax);
-  });
+  it.each(Object.entries(hostileTexts(smallBodyBytesMax, "name")))(
+    "does not block the event loop with %s",
+    async (_case, text) => {
+      expect(await longestBlock(() => presetUpdateFrom(text))).toBeLessThan(blockMsMax);
+    },
+  );
 
-  it("does not block with a name of megabytes", async () => {
+  it("does not block the event loop with a name of megabytes", async () => {
     const update = {
       slug: "s".repeat(mebibyte),
       name: "😀".repeat(4 * mebibyte),
@@ -182,13 +194,13 @@ describe("an RPC", () => {
 
   const fields: [string, DescMethod, number[]][] = [
     ["statuses", listPresets, [0x18, 1]],
-    ["names of fields", updatePreset, [0x12, 2, 0x0a, 0]],
+    ["field names", updatePreset, [0x12, 2, 0x0a, 0]],
     ["etags", updatePreset, [0x3a, 0]],
     ["slugs", batchGetPresets, [0x0a, 0]],
     ["creations", batchCreateVersions, [0x12, 0]],
     ["creations of empty requests", batchCreateVersions, [0x12, 2, 0x12, 0]],
-    ["fields that nobody knows", createVersion, [0x78, 1]],
-    ["fields that nobody knows, where nothing large is expected", getPreset, [0x78, 1]],
+    ["unknown fields", createVersion, [0x78, 1]],
+    ["unknown fields in a small request", getPreset, [0x78, 1]],
   ];
   const protobufMessages = fields.flatMap(([name, method, field]): [string, DescMethod, Buffer][] =>
     [requestBytesMax, smallRequestBytesMax].map((bytes) => [
@@ -208,21 +220,21 @@ describe("an RPC", () => {
   protobufMessages.push(["a group of fields", createVersion, group]);
   // Says of `request_digest` that it is a number, of a field behind it that it is all the rest, and is five bytes in between.
   const hidden = Buffer.concat([Buffer.of(0x28, 5, 0x7a, 0xf0, 0xff, 0xff, 0x07), unknownFields]);
-  protobufMessages.push(["fields that are hidden by a tag of another type", createVersion, hidden]);
+  protobufMessages.push(["fields hidden by a tag of another type", createVersion, hidden]);
 
-  it.each(protobufMessages)("of gRPC does not block with %s", async (_case, method, message) => {
+  it.each(protobufMessages)("over gRPC does not block the event loop with %s", async (_case, method, message) => {
     expect(await longestBlock(() => callGrpc(method, message))).toBeLessThan(blockMsMax);
   });
 
-  describe.each(protobufTypes)("of %s", (type) => {
-    it.each(protobufMessages)("does not block with %s", async (_case, method, message) => {
+  describe.each(protobufTypes)("as %s", (type) => {
+    it.each(protobufMessages)("does not block the event loop with %s", async (_case, method, message) => {
       const body = bodyOf(type, message);
       expect(await longestBlock(() => post(method, type, body))).toBeLessThan(blockMsMax);
     });
   });
 
   it.each(["application/grpc-web+proto", "application/grpc-web+json"])(
-    "of %s does not block with millions of messages",
+    "as %s does not block the event loop with millions of messages",
     async (type) => {
       const body = Buffer.alloc(requestBytesMax - 1);
       expect(await longestBlock(() => post(createVersion, type, body))).toBeLessThan(blockMsMax);
@@ -236,16 +248,16 @@ describe("an RPC", () => {
     ),
     ["a million creations", batchCreateVersions, `{"requests":[${"{},".repeat(999_999)}{}]}`],
     ["a million statuses", listPresets, `{"statuses":[${"1,".repeat(999_999)}1]}`],
-    ["as many creations as are taken", batchCreateVersions, `{"creations":[${'{"request":{}},'.repeat(3_300)}{}]}`],
+    ["the maximum number of creations", batchCreateVersions, `{"creations":[${'{"request":{}},'.repeat(3_300)}{}]}`],
     ["deep creations", batchCreateVersions, '{"requests":['.repeat(mebibyte / 4)],
     ["a digest of megabytes", createVersion, `{"requestDigest":"${"AAA_".repeat(jsonBytes / 4 - 10)}"}`],
     ["a mask of megabytes", updatePreset, `{"updateMask":"${",".repeat(jsonBytes - 20)}"}`],
     ["the longest mask", updatePreset, `{"updateMask":"${",".repeat(smallRequestBytesMax - 20)}"}`],
     ["a status of megabytes", listPresets, `{"statuses":["${"x".repeat(jsonBytes - 20)}"]}`],
-    ["more than is taken", createVersion, `{"systemPrompt":"${"x".repeat(requestBytesMax)}"}`],
+    ["more than allowed", createVersion, `{"systemPrompt":"${"x".repeat(requestBytesMax)}"}`],
   ];
-  describe.each(jsonTypes)("of %s", (type) => {
-    it.each(jsonMessages)("does not block with %s", async (_case, method, text) => {
+  describe.each(jsonTypes)("as %s", (type) => {
+    it.each(jsonMessages)("does not block the event loop with %s", async (_case, method, text) => {
       const body = bodyOf(type, Buffer.from(text));
       expect(await longestBlock(() => post(method, type, body))).toBeLessThan(blockMsMax);
     });
@@ -257,7 +269,7 @@ describe("an RPC", () => {
     ["lists", `encoding=json&message=${"[".repeat(15_000)}`],
     ["parameters", "a&".repeat(7_500)],
     ["escapes", "%25".repeat(5_000)],
-  ])("in a URL does not block with %s", async (_case, query) => {
+  ])("in a URL does not block the event loop with %s", async (_case, query) => {
     const url = `http://127.0.0.1:${service.httpPort}/${listPresets.parent.typeName}/ListPresets?${query}`;
     const get = () => fetch(url, { headers: { authorization: `Bearer ${service.token}` } });
     expect([200, 400, 415]).toContain((await get()).status);
@@ -265,7 +277,7 @@ describe("an RPC", () => {
   });
 });
 
-describe("an answer of the preset service", () => {
+describe("a preset service answer", () => {
   const time = timestampFromMs(1_700_000_000_000);
   const ids = { id: principal.keyId, presetId: principal.workspaceId as string, creatorId: principal.userId };
   const quotes = (bytes: number) => '"'.repeat(bytes);
@@ -279,13 +291,13 @@ describe("an answer of the preset service", () => {
   const bytesOf = <Schema extends DescMessage>(schema: Schema, message: MessageInitShape<Schema>) =>
     toBinary(schema, create(schema, message));
 
-  it("does not block as a page of presets", async () => {
+  it("does not block the event loop as a page of presets", async () => {
     const bytes = bytesOf(ListPresetsResponseSchema, { presets: Array(100).fill(preset), totalCount: 100 });
     const write = () => pageJson(fromBinary(ListPresetsResponseSchema, bytes).presets.map(listedPresetJson), 100);
     expect(await longestBlock(write)).toBeLessThan(blockMsMax);
   });
 
-  it("does not block as a page of changes", async () => {
+  it("does not block the event loop as a page of changes", async () => {
     const json = JSON.stringify(quotes(2_000));
     const change = {
       revision: 1,
@@ -297,13 +309,13 @@ describe("an answer of the preset service", () => {
     expect(await longestBlock(write)).toBeLessThan(blockMsMax);
   });
 
-  it("does not block as a page of versions", async () => {
+  it("does not block the event loop as a page of versions", async () => {
     const bytes = bytesOf(ListVersionsResponseSchema, { versions: [version, version], totalCount: 2 });
     const write = () => pageJson(fromBinary(ListVersionsResponseSchema, bytes).versions.map(versionJson), 2);
     expect(await longestBlock(write)).toBeLessThan(blockMsMax);
   });
 
-  it("does not block where hundreds have asked for one large preset together", async () => {
+  it("does not block the event loop when hundreds of callers share one large preset", async () => {
     const bytes = bytesOf(GetPresetResponseSchema, { preset: { ...preset, designatedVersion: version } });
     const reply = { header: () => reply, type: () => reply, send: () => reply } as unknown as FastifyReply;
     const answerAll = () => {
@@ -316,13 +328,13 @@ describe("an answer of the preset service", () => {
 
 describe("a header or query of 16 KiB", () => {
   const bytes = 16_384;
-  it.each(['"', '"a",', "a", ',"', 'W/"', " ", '"a" ', "*,"])("does not block with %j", async (part) => {
+  it.each(['"', '"a",', "a", ',"', 'W/"', " ", '"a" ', "*,"])("does not block the event loop with %j", async (part) => {
     const text = part.repeat(bytes / part.length);
     expect(await longestBlock(() => etagsOfIfMatch(text))).toBeLessThan(blockMsMax);
     expect(await longestBlock(() => bodyText(Buffer.from("{}"), text))).toBeLessThan(blockMsMax);
   });
 
-  it.each(["a&", "a=&", "%61&", "%", "=&", "+"])("does not block with the query %s", async (part) => {
+  it.each(["a&", "a=&", "%61&", "%", "=&", "+"])("does not block the event loop with the query %s", async (part) => {
     expect(await longestBlock(() => parseQuery(part.repeat(bytes / part.length)))).toBeLessThan(blockMsMax);
   });
 });

@@ -110,24 +110,24 @@ async function endure(crowd: () => Promise<readonly Answered[]>): Promise<void> 
   for (const name of names) expect(peakBytes(name), name).toBeLessThan(podBytes);
 }
 
-describe("a pod of 512 MiB has room", () => {
-  it("where 64 presets of 2 MiB are read at once", async () => {
+describe("a pod stays below 512 MiB", () => {
+  it("while 64 presets of 2 MiB are read at once", async () => {
     await endure(() => times(heavyCount, (n) => get(`heavy-${n}`, n)));
   }, 120_000);
 
-  it("where 60 bodies of 9 MiB are sent at once", async () => {
+  it("while 60 bodies of 9 MiB are sent at once", async () => {
     await endure(() => times(60, (n) => create(`upload-${n}`, n, upload)));
   }, 120_000);
 
-  it("where 100 versions of 2 MiB are created at once", async () => {
+  it("while 100 versions of 2 MiB are created at once", async () => {
     await endure(() => times(100, (n) => create(`heavy-${n}`, n, heavy)));
   }, 120_000);
 
   it.each([
-    ["12 requests for inference of 29 MiB", 12, 29],
-    ["100 requests for inference of 2 MiB", 100, 2],
+    ["12 inference requests of 29 MiB", 12, 29],
+    ["100 inference requests of 2 MiB", 100, 2],
   ])(
-    "where %s are sent at once, each with a preset of 2 MiB",
+    "while %s are sent at once, each with a preset of 2 MiB",
     async (_, count, mebibytes) => {
       const content = "x".repeat(mebibytes * mebibyte);
       await endure(() => times(count, (n) => infer(`heavy-${n % heavyCount}`, n, content)));
@@ -135,7 +135,7 @@ describe("a pod of 512 MiB has room", () => {
     120_000,
   );
 
-  it("where three batches ask for 60 presets of 2 MiB each", async () => {
+  it("while three batches read 60 presets of 2 MiB each", async () => {
     const { preset_grpc: presetTarget, organization_grpc: organizationTarget, api_key: key } = system.credentials;
     const channels = [openChannel(organizationTarget, undefined), openChannel(presetTarget, undefined)] as const;
     const options = { requestId: "batch", deadlineMs: monotonicMs() + 60_000 };

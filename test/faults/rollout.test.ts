@@ -73,7 +73,7 @@ class CachedName {
   };
 }
 
-it("loses no call where every pod is replaced faster than DNS tells of the new ones", async () => {
+it("loses no call when every pod is replaced faster than DNS updates", async () => {
   const name = new CachedName();
   const first = await startPod("127.0.0.1", await nextPort());
   const pods = [first, await startPod("127.0.0.2", first.port)];

@@ -87,8 +87,8 @@ async function answersTo<Name extends string | number>(
 
 const loggedInOrder = () => signs.logged().sort();
 
-describe("a request that does not arrive", () => {
-  it("is not waited for, whatever part of it is missing", async () => {
+describe("a request that does not arrive completely", () => {
+  it("times out, whatever part of it is missing", async () => {
     const expected: [string, string, number[]][] = [
       ["all", "", []],
       ["half of its headers", "GET /api/v1/presets HTTP/1.1\r\nHost: te", [408]],
@@ -104,7 +104,7 @@ describe("a request that does not arrive", () => {
     await expect.poll(loggedInOrder, soon).toEqual(expected.flatMap(([, , statuses]) => statuses).sort());
   });
 
-  it("is not waited for, however many there are", async () => {
+  it("times out, however many there are", async () => {
     const count = 80;
     for (let index = 0; index < count; index++) (await open()).send(`${head("Content-Length: 100")}{`);
     for (const connection of opened) await connection.closed();
@@ -115,7 +115,7 @@ describe("a request that does not arrive", () => {
   it.each([
     ["headers", "GET /api/v1/presets HTTP/1.1\r\n", "x: y\r\n"],
     ["body", () => head("Transfer-Encoding: chunked"), "1\r\n \r\n"],
-  ])("is not waited for where a little of its %s comes again and again", async (_name, sent, more) => {
+  ])("times out even if its %s trickles in", async (_name, sent, more) => {
     const connection = await open();
     connection.send(typeof sent === "string" ? sent : sent());
     await trickle(connection, more);
@@ -128,7 +128,7 @@ function creation(slug = "slow"): string {
   return head(`Content-Length: ${body.length}`, { path: `presets/${slug}/chat/completions` }) + body;
 }
 
-describe("a refused request", () => {
+describe("a rejected request", () => {
   const statuses = [401, 404, 405, 413, 415];
   const refused = (): [number, string][] => [
     [401, head("Transfer-Encoding: chunked", { key: "wrong" })],
@@ -148,13 +148,13 @@ describe("a refused request", () => {
     await expect.poll(loggedInOrder, soon).toEqual(statuses);
   });
 
-  it("does not hold its connection where the body never comes", async () => {
+  it("does not hold its connection if the body never arrives", async () => {
     const answers = await answersTo(refused(), (connection) => connection.closed());
     expect(answers).toEqual(statuses.map((status) => [status, [status]]));
     await expect.poll(loggedInOrder, soon).toEqual(statuses);
   });
 
-  it("does not receive a body without end", async () => {
+  it("does not accept an endless body", async () => {
     const connection = await open();
     connection.send(head("Transfer-Encoding: chunked", { key: "wrong" }));
     const chunk = `100000\r\n${"x".repeat(mebibyte)}\r\n`;
@@ -164,7 +164,7 @@ describe("a refused request", () => {
     await expect.poll(signs.logged, soon).toEqual([401]);
   });
 
-  it("keeps its connection where the body comes to its end", async () => {
+  it("keeps its connection if the body completes", async () => {
     const connection = await open();
     connection.send(head("Content-Length: 10", { key: "wrong" }));
     await expect.poll(() => connection.statuses).toEqual([401]);
@@ -174,7 +174,7 @@ describe("a refused request", () => {
 });
 
 describe("an answer that is not read", () => {
-  it("is not kept for ever: of some in a row, of many, and of some that have several parts", async () => {
+  it("times out: pipelined, many or in several parts", async () => {
     const body = JSON.stringify({ messages: [{ role: "system", content: "x".repeat(mebibyte) }] });
     for (let version = 0; version < 8; version++) {
       expect((await stack.create("large", body, { headers: { connection: "close" } })).status).toBe(200);
@@ -196,7 +196,7 @@ describe("an answer that is not read", () => {
   });
 });
 
-describe("requests in a row on one connection", () => {
+describe("pipelined requests on one connection", () => {
   beforeAll(async () => {
     // They are not slow: it is they who wait.
     await stack.gateway.stop();
@@ -206,7 +206,7 @@ describe("requests in a row on one connection", () => {
   const members = () =>
     `GET /api/v1/organization/members HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.managementKey}\r\n\r\n`;
 
-  it("are all answered, in their order, however many there are", async () => {
+  it("are all answered in order, however many there are", async () => {
     const count = 1_000;
     const connection = await open();
     for (let index = 0; index < count; index++) {
@@ -217,7 +217,7 @@ describe("requests in a row on one connection", () => {
     await expect.poll(signs.logged, soon).toHaveLength(count);
   });
 
-  it("are worked on a few at a time, and the rest not at all where the caller has gone", async () => {
+  it("are processed a few at a time, and the rest dropped if the caller disconnects", async () => {
     const lock = await stack.presetPool.getConnection();
     try {
       await lock.query("LOCK TABLES presets WRITE");

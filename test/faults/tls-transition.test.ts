@@ -99,7 +99,7 @@ async function rollTo(step: Step): Promise<void> {
   await Promise.all([organization, preset, gateway].map((each) => each.roll(environment)));
 }
 
-it("goes from TLS to clear text, and to TLS of another authority, pod by pod, without one failed request", async () => {
+it("moves from TLS to plaintext and to TLS of another CA, pod by pod, without a failed request", async () => {
   await rollTo(beginning);
   const failures: string[] = [];
   let { title } = beginning;

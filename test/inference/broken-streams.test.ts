@@ -68,7 +68,7 @@ function breakAfter(dialect: DialectName, bytes: number, lineEnd = "\n"): void {
   upstream.script = streamBroken(Buffer.concat([event, event.subarray(0, bytes)]));
 }
 
-describe.each(dialectNames)("a stream of %s that breaks", (dialect) => {
+describe.each(dialectNames)("a %s stream that breaks", (dialect) => {
   /** In the name of a field, before and behind its colon, in its value, in a character, and in the blank line. */
   const length = Buffer.byteLength(events[dialect]);
   const places = [0, 1, 4, 5, 6, 20, events[dialect].indexOf("é") + 1, length - 2, length - 1].flatMap((bytes) => [
@@ -76,37 +76,40 @@ describe.each(dialectNames)("a stream of %s that breaks", (dialect) => {
     [bytes, "CR LF", "\r\n"] as const,
   ]);
 
-  it.each(places)("ends with an event of its own, wherever it broke (%i bytes, %s)", async (bytes, _name, lineEnd) => {
-    breakAfter(dialect, bytes, lineEnd);
-    const answer = await stack.send(dialect, { model: "m", stream: true });
-    expect(answer.status).toBe(200);
-    const received = eventsOf(await answer.text());
-    // And nothing of the event that is not whole.
-    expect(received).toEqual([eventsOf(events[dialect])[0], expect.anything()]);
-    const last = received.at(-1);
-    const message = "The upstream main broke off its answer.";
-    const requestId = answer.headers.get("x-request-id");
-    if (dialect === "chat/completions") {
-      const chunk = JSON.parse(last?.data ?? "");
-      expect(last?.event).toBe("");
-      expect(chunk).toMatchObject({ error: { code: 502, message }, choices: [{ finish_reason: "error" }] });
-      expect(ChatStreamChunk$inboundSchema.safeParse(chunk).error).toBeUndefined();
-    } else if (dialect === "messages") {
-      expect(last?.event).toBe("error");
-      expect(JSON.parse(last?.data ?? "")).toEqual({
-        type: "error",
-        error: { type: "api_error", message },
-        request_id: requestId,
-      });
-    } else {
-      const data = JSON.parse(last?.data ?? "");
-      expect(last?.event).toBe("error");
-      expect(data).toEqual({ type: "error", code: "502", message, param: null, sequence_number: 42 });
-      expect(ErrorEvent$inboundSchema.safeParse(data).error).toBeUndefined();
-    }
-  });
+  it.each(places)(
+    "ends with a separate error event, wherever it broke (%i bytes, %s)",
+    async (bytes, _name, lineEnd) => {
+      breakAfter(dialect, bytes, lineEnd);
+      const answer = await stack.send(dialect, { model: "m", stream: true });
+      expect(answer.status).toBe(200);
+      const received = eventsOf(await answer.text());
+      // And nothing of the event that is not whole.
+      expect(received).toEqual([eventsOf(events[dialect])[0], expect.anything()]);
+      const last = received.at(-1);
+      const message = "The upstream main broke off its answer.";
+      const requestId = answer.headers.get("x-request-id");
+      if (dialect === "chat/completions") {
+        const chunk = JSON.parse(last?.data ?? "");
+        expect(last?.event).toBe("");
+        expect(chunk).toMatchObject({ error: { code: 502, message }, choices: [{ finish_reason: "error" }] });
+        expect(ChatStreamChunk$inboundSchema.safeParse(chunk).error).toBeUndefined();
+      } else if (dialect === "messages") {
+        expect(last?.event).toBe("error");
+        expect(JSON.parse(last?.data ?? "")).toEqual({
+          type: "error",
+          error: { type: "api_error", message },
+          request_id: requestId,
+        });
+      } else {
+        const data = JSON.parse(last?.data ?? "");
+        expect(last?.event).toBe("error");
+        expect(data).toEqual({ type: "error", code: "502", message, param: null, sequence_number: 42 });
+        expect(ErrorEvent$inboundSchema.safeParse(data).error).toBeUndefined();
+      }
+    },
+  );
 
-  it("is logged as what it is", async () => {
+  it("is logged as broken off", async () => {
     breakAfter(dialect, 0);
     const answer = await stack.send(dialect, { model: "m", stream: true });
     await answer.text();
@@ -125,10 +128,10 @@ describe.each(dialectNames)("a stream of %s that breaks", (dialect) => {
   });
 });
 
-describe("clients that others wrote", () => {
+describe("third-party clients", () => {
   const options = () => ({ apiKey: stack.apiKey, maxRetries: 0 });
 
-  it.each([0, 30])("throw the error that the gateway tells: openai, chat and responses (%i bytes)", async (bytes) => {
+  it.each([0, 30])("throw the gateway's error: openai, chat and responses (%i bytes)", async (bytes) => {
     const openai = new OpenAI({ ...options(), baseURL: `${stack.baseUrl}/api/v1` });
     breakAfter("chat/completions", bytes);
     const chat = await openai.chat.completions.create({ model: "m", messages: [], stream: true });
@@ -138,7 +141,7 @@ describe("clients that others wrote", () => {
     await expect(readToEnd(responses)).rejects.toThrow("The upstream main broke off its answer.");
   });
 
-  it.each([0, 60])("throw the error that the gateway tells: anthropic (%i bytes)", async (bytes) => {
+  it.each([0, 60])("throw the gateway's error: anthropic (%i bytes)", async (bytes) => {
     const anthropic = new Anthropic({ ...options(), baseURL: `${stack.baseUrl}/api` });
     breakAfter("messages", bytes);
     const stream = await anthropic.messages.create({ model: "m", max_tokens: 1, messages: [], stream: true });
@@ -146,15 +149,15 @@ describe("clients that others wrote", () => {
   });
 });
 
-describe("what comes of an upstream", () => {
-  it("may be cut into pieces at any byte", async () => {
+describe("an upstream answer", () => {
+  it("is passed on intact if split at every byte", async () => {
     const bytes = Buffer.from(`${events["chat/completions"]}data: [DONE]\n\n`);
     upstream.script = streamOf([...bytes].map((byte) => Buffer.from([byte])));
     const answer = await stack.send("chat/completions", { model: "m", stream: true });
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);
   });
 
-  it("may be an error as the first event: it is passed on", async () => {
+  it("is passed on if its first event is an error", async () => {
     upstream.script = streamOf(['data: {"error":{"code":400,"message":"no"}}\n\n']);
     const answer = await stack.send("chat/completions", { model: "m", stream: true });
     expect(await answer.text()).toBe('data: {"error":{"code":400,"message":"no"}}\n\n');
@@ -167,14 +170,14 @@ describe("what comes of an upstream", () => {
     expect((await answer.text()).length).toBe(event.length);
   });
 
-  it("may break in the middle of a huge event: what tells of it is an event of its own", async () => {
+  it("that breaks in the middle of a huge event ends with a separate error event", async () => {
     upstream.script = streamBroken(`data: ${"x".repeat(1024 * 1024)}`);
     const received = eventsOf(await (await stack.send("messages", { model: "m", stream: true })).text());
     expect(received.map(({ event }) => event)).toEqual(["", "error"]);
     expect(JSON.parse(received[1]?.data ?? "")).toMatchObject({ type: "error" });
   });
 
-  it("may say how long a stream is, and break", async () => {
+  it("that breaks before its announced length ends with an error event", async () => {
     upstream.script = (_request, socket) => {
       const head = headOf(200, { "content-type": "text/event-stream", "content-length": "100" });
       socket.write(`${head}data: 1\n\nda`, () => socket.destroy());
@@ -184,14 +187,14 @@ describe("what comes of an upstream", () => {
     expect(await answer.text()).toMatch(/^data: 1\n\nevent: error\ndata: \{.*\}\n\n$/);
   });
 
-  it("may have comments, events without an end, and no [DONE]: all of it is passed on as it comes", async () => {
+  it("is passed on as it is with comments, unterminated events and no [DONE]", async () => {
     const pieces = [": ping\n", "\n", 'data: {"a":', "1}\r\n", "\r\n", ": ping\r\n\r\n", "data: 2\r\r", "data: 3\n"];
     upstream.script = streamOf(pieces, { gapMs: 10 });
     const answer = await stack.send("chat/completions", { model: "m", stream: true });
     expect(await answer.text()).toBe(pieces.join(""));
   });
 
-  it("may be a comment that shows that somebody is there: it does not wait", async () => {
+  it("has keep-alive comments passed on at once", async () => {
     upstream.script = streamBegun("data: 1\n\n: ping\n");
     const answer = await stack.send("chat/completions", { model: "m", stream: true });
     const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
@@ -199,14 +202,14 @@ describe("what comes of an upstream", () => {
     await reader.cancel();
   });
 
-  it("may end with the connection, where it has no length", async () => {
+  it("without a length may end with the connection", async () => {
     upstream.script = (_request, socket) => {
       socket.end(`${headOf(200, { "content-type": "text/event-stream", connection: "close" })}data: 1\n\n`);
     };
     expect(await (await stack.send("chat/completions", { model: "m" })).text()).toBe("data: 1\n\n");
   });
 
-  it("may be a reset where it has no length: that is not its end", async () => {
+  it("without a length is broken, not complete, if the connection is reset", async () => {
     const reset = (type: string) => {
       upstream.script = (_request, socket) => {
         const head = headOf(200, { "content-type": type, connection: "close" });
@@ -220,7 +223,7 @@ describe("what comes of an upstream", () => {
     await expect(stack.send("messages", { model: "m" }).then((answer) => answer.text())).rejects.toThrow();
   });
 
-  it("may be a reset right behind the head of a stream", async () => {
+  it("that is reset right after the head of a stream ends with an error event", async () => {
     upstream.script = (_request, socket) => {
       socket.write(streamHead, () => socket.resetAndDestroy());
     };
@@ -228,7 +231,7 @@ describe("what comes of an upstream", () => {
     expect(text).toMatch(/^event: error\ndata: /);
   });
 
-  it("may be compressed and break: then nothing is written into it", async () => {
+  it("that is compressed and breaks gets nothing written into it", async () => {
     upstream.script = (_request, socket) => {
       const head = headOf(200, {
         "content-type": "text/event-stream",
@@ -243,9 +246,9 @@ describe("what comes of an upstream", () => {
   });
 
   it.each([
-    ["has not the length it announced", headOf(200, { "content-type": "application/json", "content-length": "100" })],
-    ["is chunked and has no end", headOf(200, { "content-type": "application/json", "transfer-encoding": "chunked" })],
-  ])("may be a whole answer that %s: the connection breaks for the client, too", async (_name, head) => {
+    ["is shorter than announced", headOf(200, { "content-type": "application/json", "content-length": "100" })],
+    ["is chunked and never ends", headOf(200, { "content-type": "application/json", "transfer-encoding": "chunked" })],
+  ])("that %s breaks the client's connection", async (_name, head) => {
     upstream.script = (_request, socket) => {
       const part = head.includes("chunked") ? chunkOf('{"half":') : Buffer.from('{"half":');
       socket.write(Buffer.concat([Buffer.from(head), part]), () => socket.destroy());
@@ -257,7 +260,7 @@ describe("what comes of an upstream", () => {
     await expect.poll(stack.log).toMatch(new RegExp(`"status":502[^\\n]*"request_id":"${requestId}"`));
   });
 
-  it("may be nothing: 204, or a body of no length", async () => {
+  it("may be empty: 204 or content-length 0", async () => {
     upstream.script = (_request, socket) => {
       socket.write(headOf(204, { "content-length": "5" }));
     };
@@ -271,10 +274,13 @@ describe("what comes of an upstream", () => {
 
   it.each<[string, string]>([
     ["hints", headOf(103, { link: "</x>" })],
-    ["a 100 Continue that nobody asked for", headOf(100)],
+    ["an unsolicited 100 Continue", headOf(100)],
     ["a 102 Processing", headOf(102)],
-    ["several of them", headOf(103, { link: "</x>" }) + headOf(100) + headOf(102) + headOf(100, { date: "now" })],
-  ])("may have %s ahead of it, in any pieces", async (_name, interim) => {
+    [
+      "several interim answers",
+      headOf(103, { link: "</x>" }) + headOf(100) + headOf(102) + headOf(100, { date: "now" }),
+    ],
+  ])("may follow %s, split anywhere", async (_name, interim) => {
     const bytes = Buffer.concat([Buffer.from(interim + streamHead), chunkOf("data: 1\n\n"), Buffer.from(lastChunk)]);
     const cuts = [interim.length, 1, 12, 13, interim.length - 1, interim.length + 5];
     for (const cut of cuts) {
@@ -296,7 +302,7 @@ describe("what comes of an upstream", () => {
       .toBeGreaterThan(0);
   });
 
-  it("may have 100 Continue ahead of it while the body is still on its way", async () => {
+  it("may follow 100 Continue while the body is still being sent", async () => {
     upstream.atHead = (_request, socket) => {
       socket.write(headOf(100));
     };
@@ -304,7 +310,7 @@ describe("what comes of an upstream", () => {
     expect([answer.status, await answer.text()]).toEqual([200, '{"ok":true}']);
   });
 
-  it("may look like 100 Continue where it is the body", async () => {
+  it("may have a body that looks like 100 Continue", async () => {
     const body = headOf(100);
     upstream.script = (_request, socket) => {
       socket.write(headOf(200, { "content-length": String(body.length) }));
@@ -314,7 +320,7 @@ describe("what comes of an upstream", () => {
   });
 });
 
-describe("what an answer tells of its usage", () => {
+describe("token usage", () => {
   const tokens = (kind: string) => stack.metric("setpoint_inference_tokens_total", 'upstream="main"', `kind="${kind}"`);
 
   it.each<[string, DialectName, string[]]>([
@@ -339,7 +345,7 @@ describe("what an answer tells of its usage", () => {
       ],
     ],
     [
-      "a short messages stream that comes at once",
+      "a short messages stream in one piece",
       "messages",
       [
         [
@@ -349,7 +355,7 @@ describe("what an answer tells of its usage", () => {
       ],
     ],
     [
-      "a long messages stream that comes at once",
+      "a long messages stream in one piece",
       "messages",
       [
         [

@@ -61,7 +61,7 @@ const large = JSON.stringify({ model: "m", text: "x".repeat(20 * 1024 * 1024) })
 
 describe.each([
   ["closes", (socket: Socket) => socket.destroy()],
-  ["closes its side", (socket: Socket) => socket.end()],
+  ["half-closes", (socket: Socket) => socket.end()],
   ["resets", (socket: Socket) => socket.resetAndDestroy()],
 ])("a client that %s the connection", (_name, leave) => {
   /** Leaves when told to, and expects that all traces of it go. */
@@ -73,13 +73,13 @@ describe.each([
     await expect.poll(logged499, soon).toBe(loggedBefore + 1);
   }
 
-  it("is not waited for while a connection is being opened", async () => {
+  it("aborts opening the upstream connection", async () => {
     const client = send('{"model":"mute"}');
     await expect.poll(() => inFlight("mute"), soon).toBe(1);
     await leaves("mute", client);
   });
 
-  it("ends the upload to an upstream that does not read", async () => {
+  it("aborts the upload to an upstream that does not read", async () => {
     upstream.atHead = (_request, socket) => {
       socket.pause();
     };
@@ -92,7 +92,7 @@ describe.each([
     expect(upstream.last.bodyBytes).toBeLessThan(large.length);
   });
 
-  it("ends the wait for an answer", async () => {
+  it("aborts waiting for an answer", async () => {
     upstream.script = silence;
     const client = send(small);
     await expect.poll(() => upstream.received.length, soon).toBe(1);
@@ -100,7 +100,7 @@ describe.each([
     await upstream.last.closed;
   });
 
-  it("ends the wait for a retry", async () => {
+  it("aborts waiting for a retry", async () => {
     upstream.script = answerWith(429, "{}", { "retry-after": "2" });
     const client = send(small);
     await expect.poll(() => upstream.received.length, soon).toBe(1);
@@ -111,7 +111,7 @@ describe.each([
     expect(upstream.received).toHaveLength(1);
   });
 
-  it("ends a stream between two chunks", async () => {
+  it("aborts a stream between two chunks", async () => {
     upstream.script = (_request, socket) => {
       socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf("data: 1\n\n")]));
     };
@@ -125,7 +125,7 @@ describe.each([
     await upstream.last.closed;
   });
 
-  it("ends an endless stream that it reads", async () => {
+  it("aborts an endless stream that it reads", async () => {
     const chunk = chunkOf(`data: ${"x".repeat(1_000)}\n\n`);
     upstream.script = (_request, socket) => {
       socket.write(streamHead);
@@ -144,7 +144,7 @@ describe.each([
 });
 
 describe("a client that hangs up", () => {
-  it("is nothing that is taken for a fault", () => {
+  it("is not logged as an error", () => {
     expect(
       stack
         .log()

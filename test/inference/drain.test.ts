@@ -21,7 +21,7 @@ beforeEach(() => upstream.reset());
 const stopped = () => expect.poll(() => fetch(stack.baseUrl).catch(() => "refused")).toBe("refused");
 
 describe("a gateway that is told to stop", () => {
-  it("lets a stream come to its end", async () => {
+  it("lets a stream finish", async () => {
     upstream.script = streamBegun("data: 1\n\n");
     const answer = await stack.send("chat/completions", { model: "m", stream: true });
     const stop = stack.gateway.stop();
@@ -33,7 +33,7 @@ describe("a gateway that is told to stop", () => {
     await stack.gateway.start();
   });
 
-  it("lets an answer begin, and closes its connection with it", async () => {
+  it("lets an answer start, and closes its connection afterwards", async () => {
     upstream.script = silence;
     const answer = stack.send("chat/completions", { model: "m" });
     await expect.poll(() => upstream.received.length).toBe(1);
@@ -45,7 +45,7 @@ describe("a gateway that is told to stop", () => {
     await stack.gateway.start();
   });
 
-  it("tells those whose answer takes longer than it may, and leaves nothing open at the upstream", async () => {
+  it("reports the shutdown to clients past the drain time, and closes upstream connections", async () => {
     upstream.script = silence;
     upstream.next.push(streamBegun("data: 1\n\n"));
     const answer = await stack.send("chat/completions", { model: "m", stream: true });
@@ -61,7 +61,7 @@ describe("a gateway that is told to stop", () => {
     await stack.gateway.start();
   });
 
-  it("tells who waits for another attempt, and sends nothing more to an upstream", async () => {
+  it("reports the shutdown to a client waiting for a retry, and sends nothing more upstream", async () => {
     await stack.gateway.stop();
     await stack.gateway.start({ drainTimeoutMs: 1_800 });
     upstream.script = silence;

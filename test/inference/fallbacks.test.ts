@@ -38,12 +38,12 @@ const closes: Script = (_request, socket) => {
 describe("a list of models", () => {
   it.each<[string, Script]>([
     ["refuses", answerWith(429, "{}")],
-    ["has a fault", answerWith(500, "{}")],
+    ["fails", answerWith(500, "{}")],
     ["does not know the model", answerWith(404, "{}")],
-    ["breaks off", closes],
+    ["breaks the connection", closes],
     ["does not answer", silence],
     ["redirects", answerWith(302, "")],
-  ])("is tried in order: the first %s", async (_name, script) => {
+  ])("is tried in order if the first %s", async (_name, script) => {
     first.script = script;
     second.script = answerWith(200, '{"from":"b"}');
     const answer = await stack.send("chat/completions", { models: ["a/x", "b/y"], temperature: 1 });
@@ -53,14 +53,14 @@ describe("a list of models", () => {
     expect(second.last.body()).toBe('{"temperature":1,"model":"y"}');
   });
 
-  it("begins with the model beside it, and leaves out who serves nobody", async () => {
+  it("starts with the request's model, and skips models that no upstream serves", async () => {
     first.script = answerWith(503, "{}");
     const answer = await stack.send("messages", { model: "gone/z", models: ["none/1", "gone/z", "a/x", "b/y"] });
     expect(answer.status).toBe(200);
     expect([first.received.length, second.received.length]).toEqual([1, 1]);
   });
 
-  it("may be sent again to each, where the connection that it went over was closed meanwhile", async () => {
+  it("is retried per model if a reused connection was closed", async () => {
     const request = { models: ["gone/x", "b/y"] };
     expect((await stack.send("chat/completions", request)).status).toBe(200);
     second.next.push(closes);
@@ -68,7 +68,7 @@ describe("a list of models", () => {
     expect(second.received.map(({ earlierOnConnection }) => earlierOnConnection > 0).slice(1)).toEqual([true, false]);
   });
 
-  it("goes on where the first has as much to do as it may", async () => {
+  it("moves on if the first upstream is at its concurrency limit", async () => {
     first.script = silence;
     const held = stack.send("chat/completions", { model: "a/x" });
     await expect.poll(() => first.received.length).toBe(1);
@@ -78,14 +78,14 @@ describe("a list of models", () => {
     await held;
   });
 
-  it("names the model that it came to, where its answer breaks off", async () => {
+  it("names the model in use if its answer breaks off", async () => {
     first.script = answerWith(500, "{}");
     second.script = streamBroken("data: 1\n\n");
     const answer = await stack.send("chat/completions", { models: ["a/x", "b/y"], stream: true });
     expect(await answer.text()).toMatch(/^data: 1\n\ndata: \{[^\n]*"model":"b\/y","error":/);
   });
 
-  it("ends with what the last one answers", async () => {
+  it("returns the last answer if all fail", async () => {
     first.script = answerWith(500, '{"from":"a"}');
     second.script = answerWith(503, '{"from":"b"}');
     const answer = await stack.send("responses", { models: ["a/x", "b/y"] });
@@ -95,13 +95,13 @@ describe("a list of models", () => {
     expect(none.headers.get("x-setpoint-upstream")).toBe("gone");
   });
 
-  it("does not help where the request itself is wrong", async () => {
+  it("does not move on if the request itself is invalid", async () => {
     first.script = answerWith(400, '{"from":"a"}');
     const answer = await stack.send("chat/completions", { models: ["a/x", "b/y"] });
     expect([answer.status, second.received.length]).toEqual([400, 0]);
   });
 
-  it("has an end: one request is not any number of an upstream's", async () => {
+  it("is limited in length", async () => {
     second.script = answerWith(500, "{}");
     const listOf = (length: number) => ({ models: Array.from({ length }, (_, index) => `b/${index}`) });
     expect((await stack.send("chat/completions", listOf(16))).status).toBe(500);
@@ -111,7 +111,7 @@ describe("a list of models", () => {
     expect(await answer.text()).toContain("models must name at most 16 models");
   });
 
-  it("is sent as it is to an upstream that understands it", async () => {
+  it("is sent unchanged to an upstream that supports it", async () => {
     const body = '{"model":"native/x","models":["native/y","b/y"]}';
     first.script = answerWith(500, "{}");
     expect((await stack.send("chat/completions", body)).status).toBe(500);
@@ -123,7 +123,7 @@ describe("a list of models", () => {
     ['{"model":"stripped/x","models":["stripped/y","b/y"]}', '{"model":"x","models":["y","b/y"]}'],
     ['{"models":["stripped/x", "stripped/y"],"top_k":1}', '{"models":["x","y"],"top_k":1}'],
     ['{"models":["b/y"],"model":"stripped/x"}', '{"models":["b/y"],"model":"x"}'],
-  ])("is sent there by the names that the upstream has: %s", async (body, sent) => {
+  ])("is sent with the upstream's model names: %s", async (body, sent) => {
     expect((await stack.send("chat/completions", body)).status).toBe(200);
     expect(first.last.body()).toBe(sent);
   });

@@ -36,8 +36,8 @@ beforeEach(() => upstream.reset());
 
 const body = { model: "m" };
 
-describe("the headers of a request", () => {
-  it("are passed on where they are on the list, and no others", async () => {
+describe("request headers", () => {
+  it("are forwarded only if on the allow-list", async () => {
     const passed = {
       accept: "text/event-stream",
       "anthropic-version": "2023-06-01",
@@ -85,7 +85,7 @@ describe("the headers of a request", () => {
     expect(upstream.last.rawHead).not.toContain(stack.apiKey);
   });
 
-  it("cannot take the place of the operator's own", async () => {
+  it("do not replace the operator's own headers", async () => {
     await stack.send("chat/completions", { model: "own/gpt" }, { headers: { "x-title": "the client's" } });
     const { headers, requestLine } = upstream.last;
     expect(requestLine).toBe("POST /v1/chat/completions?api-version=7 HTTP/1.1");
@@ -99,8 +99,8 @@ describe("the headers of a request", () => {
   });
 });
 
-describe("the headers of an answer", () => {
-  it("are passed on where they are on the list, and no others", async () => {
+describe("answer headers", () => {
+  it("are forwarded only if on the allow-list", async () => {
     const passed = {
       "retry-after": "7",
       "x-ratelimit-remaining-tokens": "12",
@@ -134,7 +134,7 @@ describe("the headers of an answer", () => {
     expect([answer.status, await answer.text()]).toEqual([400, '{"error":1}']);
   });
 
-  it("may be there twice, and are passed on as they came", async () => {
+  it("that occur twice are forwarded as they are", async () => {
     upstream.script = (_request, socket) => {
       const lines = ["content-type: text/event-stream", "x-ratelimit-limit: 1", "x-ratelimit-limit: 2"];
       const head = ["HTTP/1.1 200 OK", ...lines, ...lines, "transfer-encoding: chunked"].join("\r\n");
@@ -147,14 +147,14 @@ describe("the headers of an answer", () => {
     expect(await answer.text()).toBe("data: 1\n\n");
   });
 
-  it("tell how it is compressed where it is, although that was not asked for", async () => {
+  it("state the compression even if it was not requested", async () => {
     upstream.script = answerWith(200, gzipSync('{"zipped":true}'), { "content-encoding": "gzip" });
     const answer = await stack.send("chat/completions", body);
     expect(answer.headers.get("content-encoding")).toBe("gzip");
     expect(await answer.json()).toEqual({ zipped: true });
   });
 
-  it("have no redirect in them: that is a fault, and is not followed", async () => {
+  it("with a redirect return 502, and it is not followed", async () => {
     upstream.script = answerWith(307, "", { location: `${upstream.url}/elsewhere` });
     const answer = await stack.send("chat/completions", body);
     expect(answer.status).toBe(502);
@@ -165,7 +165,7 @@ describe("the headers of an answer", () => {
     expect(upstream.received).toHaveLength(1);
   });
 
-  it("may come ahead of the body, and are then sent on at once", async () => {
+  it("are sent on at once if they arrive before the body", async () => {
     let go = () => {};
     upstream.script = (_request, socket) => {
       socket.write(headOf(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }));
@@ -178,8 +178,8 @@ describe("the headers of an answer", () => {
   });
 });
 
-describe("the key of a client", () => {
-  it("may come in x-api-key", async () => {
+describe("a client's key", () => {
+  it("may be sent in x-api-key", async () => {
     const text = JSON.stringify(body);
     const { status } = await requestRaw("POST", stack.baseUrl, "/api/v1/messages", {
       headers: { "x-api-key": stack.apiKey, "content-type": "application/json", "content-length": String(text.length) },
@@ -190,14 +190,14 @@ describe("the key of a client", () => {
   });
 
   it.each([{ authorization: "" }, { authorization: "Bearer " }, { "x-api-key": "" }])(
-    "may come in one header beside the other without any, as clients send it where a variable is empty: %j",
+    "may be in one header while the other is empty: %j",
     async (empty) => {
       const headers = { authorization: `Bearer ${stack.apiKey}`, "x-api-key": stack.apiKey, ...empty };
       expect((await stack.send("messages", body, { headers })).status).toBe(200);
     },
   );
 
-  it("may be missing: then both headers are named", async () => {
+  it("that is missing gets an error naming both headers", async () => {
     const text = JSON.stringify(body);
     const answer = await requestRaw("POST", stack.baseUrl, "/api/v1/messages", {
       headers: { "content-type": "application/json", "content-length": String(text.length) },
@@ -206,13 +206,13 @@ describe("the key of a client", () => {
     expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("or `x-api-key: <key>`")]);
   });
 
-  it("may come in both headers, where it is the same", async () => {
+  it("may be in both headers if it is the same", async () => {
     expect((await stack.send("messages", body, { headers: { "x-api-key": stack.apiKey } })).status).toBe(200);
     const { secret } = await stack.tenants.createKey(stack);
     expect((await stack.send("messages", body, { headers: { "x-api-key": secret } })).status).toBe(401);
   });
 
-  it("must be an API key with the permission", async () => {
+  it("must be an API key with inference permission", async () => {
     const asManager = { headers: { authorization: `Bearer ${stack.managementKey}` } };
     expect((await stack.send("chat/completions", body, asManager)).status).toBe(403);
     const { secret } = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
@@ -223,8 +223,8 @@ describe("the key of a client", () => {
   });
 });
 
-describe("a refusal", () => {
-  it("of another method is told in Anthropic's words on /messages, too", async () => {
+describe("an error answer", () => {
+  it("for a wrong method on /messages has Anthropic's format", async () => {
     const answer = await fetch(`${stack.baseUrl}/api/v1/messages`);
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
     expect(await answer.json()).toMatchObject({ type: "error", error: { type: "invalid_request_error" } });
@@ -236,7 +236,7 @@ describe("a refusal", () => {
     [400, "invalid_request_error", "{", {}],
     [415, "invalid_request_error", "{}", { "content-type": "text/plain" }],
     [413, "request_too_large", " ".repeat(33 * 1024 * 1024), {}],
-  ] as const)("of %i is told in Anthropic's words on /messages alone: %s", async (status, type, text, headers) => {
+  ] as const)("with status %i has Anthropic's format on /messages only: %s", async (status, type, text, headers) => {
     const answer = await stack.send("messages", text, { headers });
     const requestId = answer.headers.get("x-request-id");
     expect([answer.status, await answer.json()]).toEqual([

@@ -25,8 +25,8 @@ function bodyOf(bytes: number): string {
 
 const bytesInFlight = () => stack.metric("setpoint_inflight_bytes");
 
-describe("a body of the largest size", () => {
-  it("arrives whole", async () => {
+describe("a body of the maximum size", () => {
+  it("arrives complete", async () => {
     const body = bodyOf(32 * mebibyte);
     expect((await stack.send("chat/completions", body)).status).toBe(200);
     expect(upstream.last.bodyBytes).toBe(body.length);
@@ -35,12 +35,12 @@ describe("a body of the largest size", () => {
     expect(upstream.last.body() === body).toBe(true);
   });
 
-  it("is refused where it is one byte longer", async () => {
+  it("plus one byte returns 413", async () => {
     expect((await stack.send("chat/completions", bodyOf(32 * mebibyte + 1))).status).toBe(413);
     expect(upstream.received).toEqual([]);
   });
 
-  it("may be taken slowly: the time for the first byte begins when it is sent", async () => {
+  it("may be read slowly, because the first-byte timeout starts when it is sent", async () => {
     upstream.atHead = async (_request, socket) => {
       // Longer than the first byte may take.
       for (let pause = 0; pause < 10; pause++) {
@@ -54,7 +54,7 @@ describe("a body of the largest size", () => {
     expect(upstream.last.bodyBytes).toBe(31 * mebibyte);
   });
 
-  it("makes room for others as soon as the answer to it begins", async () => {
+  it("frees its memory quota as soon as its answer starts", async () => {
     upstream.script = streamBegun("data: 1\n\n");
     const answers = [];
     // Four times what one key may have in flight.
@@ -66,7 +66,7 @@ describe("a body of the largest size", () => {
     await expect.poll(bytesInFlight).toBe(0);
   });
 
-  it("may be refused before it is sent: the refusal is passed on, and the connection is not used again", async () => {
+  it("rejected by the upstream before it is sent gets that answer, and the connection is closed", async () => {
     upstream.atHead = (request, socket) => {
       socket.pause();
       void answerWith(413, '{"too":"large"}')(request, socket);

@@ -67,8 +67,8 @@ async function abortStreams(count: number): Promise<void> {
   upstream.received.length = 0;
 }
 
-describe("streams that their clients leave", () => {
-  it("leave nothing behind, however many they are", async () => {
+describe("streams abandoned by their clients", () => {
+  it("leave nothing behind, however many", async () => {
     upstream.script = streamBegun(`data: ${"x".repeat(2_000)}\n\n`);
     await abortStreams(500);
     const before = await usedBytes();

@@ -18,8 +18,8 @@ afterAll(async () => {
 
 beforeEach(() => upstream.reset());
 
-describe.each(dialectNames)("a request to /%s that names no preset", (dialect) => {
-  it("is sent as it is, byte for byte, and its answer comes back as it is", async () => {
+describe.each(dialectNames)("a request to /%s without a preset", (dialect) => {
+  it("is forwarded byte for byte, and so is its answer", async () => {
     const body = '{ "model":"vendor/model", "temperature":1.0, "n": 12345678901234567890, "text":"é🙂" }';
     upstream.script = answerWith(200, '{ "answer": 1.0 }');
     const answer = await stack.send(dialect, body);
@@ -31,7 +31,7 @@ describe.each(dialectNames)("a request to /%s that names no preset", (dialect) =
     expect(answer.headers.get("x-request-id")).toMatch(/./);
   });
 
-  it("is streamed piece by piece", async () => {
+  it("is streamed chunk by chunk", async () => {
     upstream.script = streamBegun("data: 1\n\n");
     const answer = await stack.send(dialect, { model: "m", stream: true });
     expect(answer.headers.get("content-type")).toBe("text/event-stream");
@@ -43,7 +43,7 @@ describe.each(dialectNames)("a request to /%s that names no preset", (dialect) =
     expect((await reader.read()).done).toBe(true);
   });
 
-  it("is aborted with its client", async () => {
+  it("is aborted when its client disconnects", async () => {
     upstream.script = silence;
     const abort = new AbortController();
     const answer = stack.send(dialect, { model: "m" }, { signal: abort.signal });

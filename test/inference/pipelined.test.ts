@@ -21,7 +21,7 @@ beforeEach(() => upstream.reset());
 const inference = () => chatRequestText(stack.apiKey, '{"model":"m"}');
 
 describe("a stream that broke off", () => {
-  it("leaves its connection to the next request, which may be under way there", async () => {
+  it("leaves its connection to a pipelined request already in progress", async () => {
     upstream.next.push(silence);
     const connection = await RawConnection.open(stack.baseUrl);
     connection.send(inference());
@@ -37,7 +37,7 @@ describe("a stream that broke off", () => {
     connection.hangUp();
   });
 
-  it("ends its connection where no other request comes", async () => {
+  it("closes its connection if no other request follows", async () => {
     upstream.next.push(streamBroken("data: 1\n\n"));
     const connection = await RawConnection.open(stack.baseUrl);
     connection.send(inference());
@@ -46,8 +46,8 @@ describe("a stream that broke off", () => {
   });
 });
 
-describe("an answer whose turn on its connection has not come", () => {
-  it("ends the connection behind those ahead of it, where its client has closed their side", async () => {
+describe("a pipelined answer whose turn has not come", () => {
+  it("closes the connection after those before it if its client has half-closed", async () => {
     upstream.script = silence;
     const connection = await RawConnection.open(stack.baseUrl);
     const read = `GET /api/v1/key HTTP/1.1\r\nhost: test\r\nauthorization: Bearer ${stack.apiKey}\r\n\r\n`;
@@ -58,7 +58,7 @@ describe("an answer whose turn on its connection has not come", () => {
     await expect.poll(() => stack.metric("setpoint_inflight_bytes")).toBe(0);
   });
 
-  it("ends the connection behind those ahead of it, where it broke off", async () => {
+  it("closes the connection after those before it if it broke off", async () => {
     const broken = stack.log().split("answer broke off").length;
     upstream.next.push(silence, (_request, socket) => {
       socket.write(`${headOf(200, { "content-length": "100" })}{"half":`, () => socket.destroy());

@@ -27,8 +27,8 @@ beforeEach(() => upstream.reset());
 
 const messages = [{ role: "user", content: "hi" }];
 
-describe("a request that names a preset", () => {
-  it("is sent with it, to the upstream of its model, and its answer says which version that was", async () => {
+describe("a request with a preset", () => {
+  it("is merged and sent to the upstream of its model, and the answer names the version", async () => {
     const answer = await stack.send("chat/completions", { model: "@preset/bot", messages, top_p: 1 });
     expect(answer.status).toBe(200);
     expect(answer.headers.get("x-setpoint-preset")).toBe("bot@1");
@@ -41,7 +41,7 @@ describe("a request that names a preset", () => {
     });
   });
 
-  it("is counted with the time that its preset took, which one without a preset is not", async () => {
+  it("records resolve time, unlike a request without a preset", async () => {
     const resolved = () => stack.metric("setpoint_inference_resolve_seconds_count");
     const before = await resolved();
     await stack.send("chat/completions", { model: "@preset/bot", messages });
@@ -49,20 +49,20 @@ describe("a request that names a preset", () => {
     expect(await resolved()).toBe(before + 1);
   });
 
-  it("says so where it is refused by the upstream, too", async () => {
+  it("names the version even if the upstream rejects it", async () => {
     upstream.script = answerWith(402, '{"pay":true}');
     const answer = await stack.send("chat/completions", { model: "@preset/bot@1", messages });
     expect([answer.status, answer.headers.get("x-setpoint-preset")]).toEqual([402, "bot@1"]);
   });
 
-  it("is not sent where there is no such preset", async () => {
+  it("is not sent if the preset does not exist", async () => {
     expect((await stack.send("chat/completions", { model: "@preset/none", messages })).status).toBe(404);
     expect(upstream.received).toEqual([]);
   });
 
   const explained = { headers: { "X-Setpoint-Explain": "1" } };
 
-  it("is explained in a header where its client asks for it", async () => {
+  it("has its provenance in a header on request", async () => {
     const answer = await stack.send("chat/completions", { model: "@preset/bot", messages, é: 1 }, explained);
     const provenance = answer.headers.get("x-setpoint-provenance") ?? "";
     expect(provenance).toMatch(/^[\x20-\x7e]+$/);
@@ -72,7 +72,7 @@ describe("a request that names a preset", () => {
     });
   });
 
-  it("is explained in the first comment of a stream", async () => {
+  it("has its provenance in the first comment of a stream", async () => {
     upstream.script = streamOf(["data: 1\n\n"]);
     const answer = await stack.send("chat/completions", { model: "@preset/bot", messages, stream: true }, explained);
     expect(answer.headers.get("x-setpoint-provenance")).toBeNull();
@@ -81,7 +81,7 @@ describe("a request that names a preset", () => {
     expect(events).toEqual(["data: 1", ""]);
   });
 
-  it("is explained without its fields where these would not fit into a header", async () => {
+  it("has its provenance without fields if they do not fit into a header", async () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field_${index}`, 1]));
     const answer = await stack.send("chat/completions", { model: "@preset/bot", messages, ...many }, explained);
     expect(JSON.parse(answer.headers.get("x-setpoint-provenance") ?? "")).toMatchObject({
@@ -90,7 +90,7 @@ describe("a request that names a preset", () => {
     });
   });
 
-  it("must ask rightly", async () => {
+  it("returns 400 for an invalid explain header", async () => {
     const wrong = { headers: { "X-Setpoint-Explain": "yes" } };
     expect((await stack.send("chat/completions", { model: "@preset/bot", messages }, wrong)).status).toBe(400);
   });

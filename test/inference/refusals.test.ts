@@ -26,8 +26,8 @@ async function send(dialect: DialectName, query: string, key = stack.apiKey, mod
   return { status: answer.status, text: await answer.text() };
 }
 
-describe.each(dialectNames)("a query of /%s that names a workspace", (dialect) => {
-  it("may name that of the key", async () => {
+describe.each(dialectNames)("a workspace_id in the query of /%s", (dialect) => {
+  it("may be the key's own", async () => {
     expect((await send(dialect, `?workspace_id=${stack.workspaceId}`)).status).toBe(200);
   });
 
@@ -35,18 +35,18 @@ describe.each(dialectNames)("a query of /%s that names a workspace", (dialect) =
     ["another", `?workspace_id=${newId()}`, 404],
     ["none", "?workspace_id=default", 400],
     ["two", `?workspace_id=${newId()}&workspace_id=${newId()}`, 400],
-  ])("is refused where it names %s, and nothing is sent", async (_name, query, status) => {
+  ])("is rejected if it is %s, and nothing is sent", async (_name, query, status) => {
     const sent = upstream.received.length;
     expect((await send(dialect, query)).status).toBe(status);
     expect(upstream.received).toHaveLength(sent);
   });
 
-  it("does not let a management key in", async () => {
+  it("does not admit a management key", async () => {
     expect((await send(dialect, `?workspace_id=${stack.workspaceId}`, stack.managementKey)).status).toBe(403);
   });
 });
 
-it.each(dialectNames)("/%s is 404 for a key whose workspace was deleted, and nothing is sent", async (dialect) => {
+it.each(dialectNames)("returns 404 for /%s if the key's workspace was deleted, and sends nothing", async (dialect) => {
   const workspaceId = await stack.tenants.createWorkspace(stack);
   const { secret } = await stack.tenants.createKey(stack, { workspaceId });
   await stack.tenants.deleteWorkspace(workspaceId);
@@ -57,7 +57,7 @@ it.each(dialectNames)("/%s is 404 for a key whose workspace was deleted, and not
   expect(upstream.received).toHaveLength(sent);
 });
 
-it("says in each dialect what did not happen where a service is out of reach: nothing was sent", async () => {
+it("says in each dialect that nothing was sent if a service is unreachable", async () => {
   await stack.preset.stop();
   // At once: each of them waits for as long as a request may take.
   const answers = await Promise.all(dialectNames.map((dialect) => send(dialect, "", stack.apiKey, "@preset/unknown")));

@@ -49,11 +49,11 @@ async function warmUp(model: string): Promise<void> {
   upstream.received.length = 0;
 }
 
-describe("a request is sent again, once", () => {
+describe("a request is retried once", () => {
   it.each([
     ["closed", closes],
     ["reset", resets],
-  ])("where a connection that was used before is %s without an answer", async (_name, script) => {
+  ])("if a reused connection is %s without an answer", async (_name, script) => {
     await warmUp("safe");
     const before = await retries("safe");
     upstream.next.push(script);
@@ -64,7 +64,7 @@ describe("a request is sent again, once", () => {
     expect(await retries("safe")).toBe(before + 1);
   });
 
-  it("over a new connection, where others that are idle may be closed, too", async () => {
+  it("over a new connection, because other idle ones may be closed too", async () => {
     const held: (() => void)[] = [];
     upstream.script = (request, socket) => {
       // Only together, so that each has a connection of its own.
@@ -85,7 +85,7 @@ describe("a request is sent again, once", () => {
     [503, "1"],
     [529, "1.5"],
     [429, new Date(Date.now() - 10_000).toUTCString()],
-  ])("where it is refused with %i and Retry-After: %s", async (status, after) => {
+  ])("if it is rejected with %i and Retry-After: %s", async (status, after) => {
     upstream.next.push(answerWith(status, "{}", { "retry-after": after }));
     const sentAt = performance.now();
     const answer = await stack.send("chat/completions", { model: "safe" });
@@ -96,7 +96,7 @@ describe("a request is sent again, once", () => {
     expect(upstream.last.earlierOnConnection).toBeGreaterThan(0);
   });
 
-  it("where it cannot be reached, and then answered with 502", async () => {
+  it("if the upstream is unreachable, and then returns 502", async () => {
     const before = await retries("gone");
     const answer = await stack.send("chat/completions", { model: "gone" });
     expect(answer.status).toBe(502);
@@ -116,7 +116,7 @@ describe("a request is sent again, once", () => {
     ["breaks", closes],
     ["answers 500", answerWith(500, "{}")],
     ["answers 502", answerWith(502, "{}")],
-  ])("where the upstream %s, if its operator does not mind", async (_name, script) => {
+  ])("if the upstream %s and its operator allows any retry", async (_name, script) => {
     upstream.next.push(script);
     expect((await stack.send("chat/completions", { model: "any" })).status).toBe(200);
     expect(upstream.received).toHaveLength(2);
@@ -126,15 +126,15 @@ describe("a request is sent again, once", () => {
   });
 });
 
-describe("a request is not sent again", () => {
-  it("where a new connection breaks: it may have been billed", async () => {
+describe("a request is not retried", () => {
+  it("if a new connection breaks, because it may have been billed", async () => {
     await expectNewConnection();
     upstream.script = closes;
     const answer = await stack.send("chat/completions", { model: "safe" });
     expect([answer.status, upstream.received.length]).toEqual([502, 1]);
   });
 
-  it("where a used connection breaks after a while: it may have been billed", async () => {
+  it("if a reused connection breaks after a while, because it may have been billed", async () => {
     await warmUp("safe");
     upstream.script = async (_request, socket) => {
       await new Promise((resolve) => setTimeout(resolve, 1_200));
@@ -144,7 +144,7 @@ describe("a request is not sent again", () => {
     expect([answer.status, upstream.received.length]).toEqual([502, 1]);
   });
 
-  it("where a used connection breaks after a part of the head has come", async () => {
+  it("if a reused connection breaks after part of the head", async () => {
     await warmUp("safe");
     upstream.script = (_request, socket) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-", () => socket.destroy());
@@ -156,10 +156,10 @@ describe("a request is not sent again", () => {
   it.each([
     ["500", answerWith(500, '{"e":500}'), 500],
     ["429 without Retry-After", answerWith(429, '{"e":429}'), 429],
-    ["429 with a long one", answerWith(429, '{"e":429}', { "retry-after": "3" }), 429],
-    ["429 with what is no time", answerWith(429, '{"e":429}', { "retry-after": "-1" }), 429],
-    ["400 with a short one", answerWith(400, '{"e":400}', { "retry-after": "1" }), 400],
-  ])("where the answer is %s: it is passed on", async (_name, script, status) => {
+    ["429 with a long Retry-After", answerWith(429, '{"e":429}', { "retry-after": "3" }), 429],
+    ["429 with an invalid Retry-After", answerWith(429, '{"e":429}', { "retry-after": "-1" }), 429],
+    ["400 with a short Retry-After", answerWith(400, '{"e":400}', { "retry-after": "1" }), 400],
+  ])("if the answer is %s, which is passed on", async (_name, script, status) => {
     upstream.script = script;
     const answer = await stack.send("chat/completions", { model: "safe" });
     expect([answer.status, await answer.text(), upstream.received.length]).toEqual([status, `{"e":${status}}`, 1]);
@@ -172,31 +172,31 @@ describe("a request is not sent again", () => {
     expect(answer.headers.get("retry-after")).toBe("0");
   });
 
-  it("where its answer has begun", async () => {
+  it("once its answer has started", async () => {
     upstream.script = streamBroken("data: 1\n\n");
     await (await stack.send("chat/completions", { model: "any", stream: true })).text();
     expect(upstream.received).toHaveLength(1);
   });
 
   it.each([
-    ["no HTTP", "hello\r\n\r\n", "did not answer in HTTP (another protocol)"],
+    ["not HTTP", "hello\r\n\r\n", "did not answer in HTTP (another protocol)"],
     ["another protocol", headOf(101, { connection: "upgrade", upgrade: "x" }), "broke off its answer"],
     [
-      "a head without an end",
+      "an endless head",
       `HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`,
       "did not answer in HTTP (a head without an end)",
     ],
     [
-      "an interim answer without an end",
+      "an endless interim answer",
       `HTTP/1.1 100 OK\r\nx: ${"x".repeat(100_000)}`,
       "did not answer in HTTP (a head without an end)",
     ],
     [
-      "a head and at once a chunk without a size",
+      "a head followed by a chunk without a size",
       `${streamHead}x\r\n`,
       "did not answer in HTTP (a chunk without a size or an end)",
     ],
-  ])("where the answer is %s: 502", async (_name, bytes, reason) => {
+  ])("if the answer is %s, which returns 502", async (_name, bytes, reason) => {
     await expectNewConnection();
     upstream.script = (_request, socket) => {
       socket.write(bytes);
@@ -214,8 +214,8 @@ async function expectNewConnection(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-describe("an upstream that has as much to do as it may", () => {
-  it("gets no more: 429 that says when to come again", async () => {
+describe("an upstream at its concurrency limit", () => {
+  it("gets no more requests, and clients get 429 with Retry-After", async () => {
     upstream.script = silence;
     const first = stack.send("chat/completions", { model: "full" });
     await expect.poll(() => upstream.received.length).toBe(1);
@@ -230,7 +230,7 @@ describe("an upstream that has as much to do as it may", () => {
     expect((await stack.send("chat/completions", { model: "full" })).status).toBe(200);
   });
 
-  it("may be asked again as soon as it has refused, although its refusal has not come to an end", async () => {
+  it("can be called again as soon as it rejects, before that answer has ended", async () => {
     upstream.next.push((_request, socket) => {
       socket.write(`${headOf(503, { "retry-after": "0", "content-length": "100" })}{`);
     });

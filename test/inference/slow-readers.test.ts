@@ -45,7 +45,7 @@ function requestAndDoNotRead(key: string): Socket {
 
 const cutOff = () => stack.metric("setpoint_inference_aborted_total", 'reason="client_stalled"');
 
-it("who does not read is cut off where many do so, and who reads is not", async () => {
+it("cuts off clients that do not read if there are many, but no client that reads", async () => {
   upstream.script = streamOfPieces(1_000);
   const { secret } = await stack.tenants.createKey(stack);
   const sockets = Array.from({ length: readers }, () => requestAndDoNotRead(secret));

@@ -148,7 +148,7 @@ const outages: [string, (system: System) => readonly TcpProxy[], "cut" | "hang"]
   ["the preset service alone hangs", ({ presetService }) => [presetService], "hang"],
 ];
 
-describe("a key and a preset that are known go on being used, and nobody waits for a timeout", () => {
+describe("known keys and presets keep working without waiting for a timeout", () => {
   const systemOf = openSystemFor(outages.length);
 
   it.concurrent.for(outages)("while %s", { timeout: 120_000 }, async ([name, proxies, fault], context) => {
@@ -185,10 +185,10 @@ describe("a key and a preset that are known go on being used, and nobody waits f
   });
 });
 
-describe("in an outage, and after it", () => {
+describe("during and after an outage", () => {
   const systemOf = openSystemFor(4);
 
-  it.concurrent("what was changed meanwhile is used, and a key that was revoked meanwhile is not", {
+  it.concurrent("uses changes made meanwhile, and rejects a key revoked meanwhile", {
     timeout: 120_000,
   }, async (context) => {
     const { stack, presetService, organizationService, use } = systemOf(context);
@@ -215,7 +215,7 @@ describe("in an outage, and after it", () => {
     expect(["401", "503"]).toContain(await use(slug, { key: revoked.secret }));
   });
 
-  it.concurrent("a preset that nobody has used for a while is served soon by a gateway that does not know yet that the services hang", {
+  it.concurrent("serves an idle preset quickly even before the gateway knows that the services hang", {
     timeout: 120_000,
   }, async (context) => {
     const { stack, presetService, organizationService, use } = systemOf(context);
@@ -234,7 +234,7 @@ describe("in an outage, and after it", () => {
     expect(monotonicMs() - startedAtMs).toBeLessThan(5_000);
   });
 
-  it.concurrent("nobody gets what another workspace has", { timeout: 120_000 }, async (context) => {
+  it.concurrent("never serves another workspace's preset", { timeout: 120_000 }, async (context) => {
     const { stack, upstream, presetService, use } = systemOf(context);
     const slug = freshName("shared-name");
     const tenants = [stack, await stack.tenants.createOrganization()];
@@ -257,7 +257,7 @@ describe("in an outage, and after it", () => {
     expect(await use(slug, { key: stranger.apiKey })).not.toMatch(/@/);
   });
 
-  it.concurrent("a limit of a key holds also where its grant is an old one", { timeout: 120_000 }, async (context) => {
+  it.concurrent("enforces a key's rate limit with a stale grant", { timeout: 120_000 }, async (context) => {
     const { stack, organizationService, use } = systemOf(context);
     const slug = freshName("limited");
     await stack.create(slug, promptOf("one"));
@@ -272,7 +272,7 @@ describe("in an outage, and after it", () => {
   });
 });
 
-describe("while all is well", () => {
+describe("in normal operation", () => {
   let system: System;
 
   beforeAll(async () => {
@@ -286,7 +286,7 @@ describe("while all is well", () => {
     return request("PATCH", `${baseUrl}/api/v1/presets/${slug}`, { key, body });
   };
 
-  it("a change is seen by the next request through the same gateway, and by another's within about a second", async () => {
+  it("applies a change at once on the same gateway, and on another within about a second", async () => {
     const { stack, otherUrl, use } = system;
     const slug = freshName("changing");
     await stack.create(slug, promptOf("one"));
@@ -308,7 +308,7 @@ describe("while all is well", () => {
     }
   });
 
-  it("a preset and a version that were not there are used as soon as they are made", async () => {
+  it("uses a new preset or version as soon as it is created", async () => {
     const { stack, use } = system;
     const slug = freshName("made");
     expect(await use(slug)).toBe("404");
@@ -320,7 +320,7 @@ describe("while all is well", () => {
     expect(await use(`${slug}@2`)).toBe(`${slug}@2`);
   });
 
-  it("a key that was revoked stops working within the life of its token", async () => {
+  it("rejects a revoked key within the lifetime of its token", async () => {
     const { stack, use } = system;
     const slug = freshName("revoking");
     await stack.create(slug, promptOf("one"));
@@ -332,7 +332,7 @@ describe("while all is well", () => {
     expect(await use(slug)).toBe(`${slug}@1`);
   });
 
-  it("only API keys with the permission are taken, in either header", async () => {
+  it("accepts only API keys with inference permission, in either header", async () => {
     const { stack, use } = system;
     const slug = freshName("permitted");
     await stack.create(slug, promptOf("one"));

@@ -46,8 +46,8 @@ async function refusal(answer: Response) {
   return [answer.status, ((await answer.json()) as { error: { message: string } }).error.message];
 }
 
-describe("an upstream that takes too long", () => {
-  it("to take the connection cannot be reached: 502", async () => {
+describe("an upstream that exceeds its timeout", () => {
+  it("for connecting returns 502", async () => {
     const answer = await stack.send("chat/completions", { model: "connect" });
     expect(await refusal(answer)).toEqual([502, expect.stringContaining("cannot be reached")]);
     expect(answer.headers.get("x-setpoint-upstream")).toBe("connect");
@@ -56,7 +56,7 @@ describe("an upstream that takes too long", () => {
   it.each([
     ["first-streamed", true],
     ["first-whole", false],
-  ])("to begin its answer is given up: 504 (%s)", async (model, stream) => {
+  ])("for the first byte returns 504 (%s)", async (model, stream) => {
     upstream.script = silence;
     const answer = await stack.send("chat/completions", { model, stream });
     expect(await refusal(answer)).toEqual([504, expect.stringContaining("did not answer in time")]);
@@ -64,7 +64,7 @@ describe("an upstream that takes too long", () => {
     expect(upstream.received).toHaveLength(1);
   });
 
-  it("to begin has another time where the answer is not streamed", async () => {
+  it("for the first byte gets a different one if the answer is not streamed", async () => {
     upstream.script = async (_request, socket) => {
       await new Promise((resolve) => setTimeout(resolve, 900));
       socket.write(`${headOf(200, { "content-length": "2", "content-type": "application/json" })}{}`);
@@ -81,7 +81,7 @@ describe("an upstream that takes too long", () => {
     await upstream.last.closed;
   });
 
-  it("for all of it, although chunks keep coming, ends it with an error", async () => {
+  it("for the whole answer ends the stream with an error, even while chunks arrive", async () => {
     upstream.script = async (_request, socket) => {
       socket.write(streamHead);
       while (!socket.destroyed) {
@@ -96,7 +96,7 @@ describe("an upstream that takes too long", () => {
 });
 
 describe("a client that does not read", () => {
-  it("stops the upstream, and is cut off after a while", async () => {
+  it("pauses the upstream and is cut off eventually", async () => {
     const stalled = () => stack.metric("setpoint_inference_aborted_total", 'upstream="reader"', "client_stalled");
     const before = await stalled();
     const chunk = chunkOf(`data: ${"x".repeat(60_000)}\n\n`);
@@ -125,7 +125,7 @@ describe("a client that does not read", () => {
     socket.destroy();
   });
 
-  it("may take a break, though it is longer than an upstream may take for a chunk", async () => {
+  it("may pause for longer than the upstream's chunk timeout", async () => {
     const pieces = 200;
     upstream.script = async (_request, socket) => {
       socket.write(streamHead);

@@ -48,7 +48,7 @@ afterAll(async () => {
 
 beforeEach(() => upstream.reset());
 
-it("answers over a connection that is kept", async () => {
+it("reuses a TLS connection to the upstream", async () => {
   for (const _ of [1, 2, 3]) {
     const answer = await stack.send("chat/completions", request);
     expect([answer.status, await answer.text()]).toEqual([200, '{"ok":true}']);
@@ -56,7 +56,7 @@ it("answers over a connection that is kept", async () => {
   expect(upstream.received.map(({ earlierOnConnection }) => earlierOnConnection).slice(1)).toEqual([1, 2]);
 });
 
-it("streams what comes in any pieces", async () => {
+it("streams an answer split anywhere over TLS", async () => {
   const whole = Buffer.concat([Buffer.from(streamHead), ...Array(20).fill(chunkOf(event)), Buffer.from(lastChunk)]);
   upstream.script = async (_request, socket) => {
     for (let at = 0; at < whole.length; at += 7) {
@@ -67,7 +67,7 @@ it("streams what comes in any pieces", async () => {
   expect(await answer.text()).toBe(event.repeat(20));
 });
 
-it("carries large bodies in both directions", async () => {
+it("carries large bodies in both directions over TLS", async () => {
   const large = JSON.stringify({ text: "x".repeat(9_000_000) });
   upstream.script = answerWith(200, large);
   const content = "y".repeat(9_000_000);
@@ -76,7 +76,7 @@ it("carries large bodies in both directions", async () => {
   expect(upstream.last.bodyBytes).toBeGreaterThan(9_000_000);
 });
 
-it("takes no interim answer for the answer", async () => {
+it("does not mistake an interim answer for the answer over TLS", async () => {
   const answerIt = answerWith(200, '{"ok":true}');
   upstream.script = (received, socket) => {
     socket.write(headOf(100));
@@ -86,7 +86,7 @@ it("takes no interim answer for the answer", async () => {
   expect([answer.status, await answer.text()]).toEqual([200, '{"ok":true}']);
 });
 
-it("tells of a stream that breaks off", async () => {
+it("reports a stream that breaks off over TLS", async () => {
   upstream.script = (_request, socket) => {
     socket.write(Buffer.concat([Buffer.from(streamHead), chunkOf(event), chunkOf(event.slice(0, 9))]));
     setTimeout(() => socket.destroy(), 20);
@@ -95,7 +95,7 @@ it("tells of a stream that breaks off", async () => {
   expect(text).toMatch(/^data: \{"choices".*\n\ndata: \{.*"error".*\n\n/s);
 });
 
-it("is left when the client goes", async () => {
+it("closes the TLS connection when the client disconnects", async () => {
   upstream.script = streamBegun(event);
   const abort = new AbortController();
   const answer = await stack.send("chat/completions", { ...request, stream: true }, { signal: abort.signal });
@@ -104,7 +104,7 @@ it("is left when the client goes", async () => {
   await upstream.last.closed;
 });
 
-it("is none without a certificate that is trusted", async () => {
+it("does not connect to an upstream with an untrusted certificate", async () => {
   const answer = await stack.send("chat/completions", { ...request, model: "stranger" });
   expect(answer.status).toBe(502);
   expect(await answer.text()).toContain("The upstream stranger cannot be reached (UNABLE_TO_VERIFY_LEAF_SIGNATURE).");

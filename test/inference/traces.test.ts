@@ -63,8 +63,8 @@ async function upstreamCalls(traceId: string, route = "POST /api/v1/chat/complet
   return collector.spans.filter((span) => span.traceId === traceId && span.name.startsWith("chat "));
 }
 
-describe("a call of an upstream", () => {
-  it("is a span by the names for generative AI, with the preset, and the upstream is told of it", async () => {
+describe("an upstream call", () => {
+  it("is recorded with GenAI attributes and the preset, and the trace context is sent upstream", async () => {
     upstream.script = answerWith(200, completion);
     const { traceId, traceparent } = newTrace();
     const headers = { traceparent, tracestate: "vendor=1", "x-request-id": "inference-1" };
@@ -125,7 +125,7 @@ describe("a call of an upstream", () => {
         'event: response.completed\ndata: {"response":{"model":"gpt-4o","usage":{"input_tokens":12,"output_tokens":34}}}\n\n',
       ],
     ],
-  ] as const)("that streams tells model and tokens, in %s", async (dialect, pieces) => {
+  ] as const)("that streams records model and tokens, in %s", async (dialect, pieces) => {
     upstream.script = streamOf(pieces, { gapMs: 20 });
     const { traceId, traceparent } = newTrace();
     const body = { model: "openai/gpt", stream: true, messages };
@@ -138,7 +138,7 @@ describe("a call of an upstream", () => {
     });
   });
 
-  it("is a span for each attempt, with why it failed", async () => {
+  it("is recorded as one span per attempt, with the reason of failure", async () => {
     upstream.next.push(answerWith(503, "{}", { "retry-after": "0" }));
     upstream.script = answerWith(200, completion);
     const { traceId, traceparent } = newTrace();
@@ -152,7 +152,7 @@ describe("a call of an upstream", () => {
     );
   });
 
-  it("shows an error of the upstream, and an upstream out of reach", async () => {
+  it("records an upstream's error and an unreachable upstream", async () => {
     upstream.script = answerWith(400, '{"error":"secret answer"}');
     const refused = newTrace();
     await (await stack.send("chat/completions", { model: "openai/gpt", messages }, { headers: refused })).text();
@@ -168,7 +168,7 @@ describe("a call of an upstream", () => {
     expect(calls.map(({ attributes }) => attributes["error.type"])).toEqual(["unreachable", "unreachable"]);
   });
 
-  it("ends where the client hangs up, and where the answer breaks off", async () => {
+  it("ends when the client disconnects and when the answer breaks off", async () => {
     upstream.script = streamBegun("data: {}\n\n");
     const left = newTrace();
     const controller = new AbortController();
@@ -195,12 +195,12 @@ describe("a call of an upstream", () => {
     expect(line).toBeDefined();
   });
 
-  it("keeps the header of the operator where the table has one", async () => {
+  it("keeps the operator's own traceparent header", async () => {
     await (await stack.send("chat/completions", { model: "fixed/m", messages }, { headers: newTrace() })).text();
     expect(upstream.last.headers.traceparent).toBe("the operator's");
   });
 
-  it("tells the collector no prompt, answer, key or credential", async () => {
+  it("exports no prompt, answer, key or credential", async () => {
     const { traceId, traceparent } = newTrace();
     const model = `openai/${stack.apiKey}`;
     await (await stack.send("chat/completions", { model, messages }, { headers: { traceparent } })).text();

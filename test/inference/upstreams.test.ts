@@ -54,7 +54,7 @@ const fault = () => stack.metric("setpoint_upstreams_file_fault");
 describe("the upstreams file", () => {
   beforeEach(useOne);
 
-  it("is read again when it changes, and requests under way end as they would", async () => {
+  it("is reloaded when it changes, without affecting requests in progress", async () => {
     upstream.script = silence;
     const held = stack.send("chat/completions", { model: "one/x" });
     await expect.poll(() => upstream.received.length).toBe(1);
@@ -67,7 +67,7 @@ describe("the upstreams file", () => {
     expect((await held).status).toBe(200);
   });
 
-  it("does not keep a request under way from being sent again", async () => {
+  it("can change without preventing the retry of a request in progress", async () => {
     upstream.script = silence;
     const held = stack.send("chat/completions", { model: "one/x" });
     await expect.poll(() => upstream.received.length).toBe(1);
@@ -82,7 +82,7 @@ describe("the upstreams file", () => {
     await expect.poll(() => upstream.openConnections, soon).toBe(0);
   });
 
-  it("is followed where a link above it is swapped, as Kubernetes does", async () => {
+  it("is reloaded when a symlink above it is swapped, as Kubernetes does", async () => {
     const folder = (name: string) => stack.file.beside(name);
     for (const name of ["one", "two"]) {
       await mkdir(folder(`..${name}`), { recursive: true });
@@ -100,11 +100,11 @@ describe("the upstreams file", () => {
 
   it.each([
     ["is not JSON", `{"upstreams": "${secret}`],
-    ["has a field that is not known", () => ({ upstreams: [entry("one", { api_key: secret })] })],
+    ["has an unknown field", () => ({ upstreams: [entry("one", { api_key: secret })] })],
     ["has a secret in its URL", () => ({ upstreams: [entry("one", { base_url: `http://user:${secret}@127.0.0.1` })] })],
     ["names a variable that is not set", () => ({ upstreams: [entry("one", { credential: { env: "NOT_THERE" } })] })],
     ["is empty", ""],
-  ])("that %s changes nothing, and is told in the log and the metrics", async (_name, content) => {
+  ])("that %s changes nothing, and is reported in the log and the metrics", async (_name, content) => {
     const before = stack.log().length;
     await stack.file.write(typeof content === "function" ? content() : content);
     await expect.poll(fault, soon).toBe(1);
@@ -115,13 +115,13 @@ describe("the upstreams file", () => {
     expect(await (await fetch(stack.metricsUrl)).text()).not.toContain(secret);
   });
 
-  it("is not needed any more once it was read", async () => {
+  it("can be deleted after it was read", async () => {
     await unlink(stack.file.path);
     await expect.poll(fault, soon).toBe(1);
     expect(await statusOf("one/x")).toBe(200);
   });
 
-  it("that is at fault when the gateway starts keeps it from starting, and says why", async () => {
+  it("that is invalid at startup keeps the gateway from starting, and says why", async () => {
     const refused = await startInferenceStack({
       upstreams: [{ name: "One", dialects: ["chat"], models: [], base_url: "ftp://x" }],
     }).catch((error: unknown) => error);
@@ -134,8 +134,8 @@ describe("the upstreams file", () => {
   });
 });
 
-describe("a gateway whose upstreams file is at fault", () => {
-  it("exits with 78, and its log says what to write", async () => {
+describe("a gateway with an invalid upstreams file", () => {
+  it("exits with 78 and logs what to write", async () => {
     await stack.file.write({ upstreams: [entry("one", { api_key: secret })] });
     const environment = { ...process.env, UPSTREAMS_FILE: stack.file.path, PORT: "0", METRICS_PORT: "0" };
     const gateway = promisify(execFile)(process.execPath, ["gateway/main.ts", "serve"], { env: environment });
@@ -177,17 +177,17 @@ describe("a credential", () => {
     await becomes(() => statusOf("keyed/x"), 200);
   }
 
-  describe("that its upstream repeats", () => {
+  describe("repeated by its upstream", () => {
     beforeAll(useKeyed);
 
-    it("is not shown to a client by an error of the upstream that repeats it", async () => {
+    it("is masked in an error answer", async () => {
       upstream.script = answerWith(401, `{"error":"${secret} is wrong: ${secret}"}`);
       const answer = await stack.send("chat/completions", { model: "keyed/x" });
       const stars = "*".repeat(secret.length);
       expect([answer.status, await answer.text()]).toEqual([401, `{"error":"${stars} is wrong: ${stars}"}`]);
     });
 
-    it("is not shown by an answer that is none of an error, nor by its headers", async () => {
+    it("is masked in a successful answer and its headers", async () => {
       const stars = "*".repeat(secret.length);
       upstream.script = answerWith(200, `{"you_sent":"${secret}"}`, {
         "content-type": `application/json; x="${secret}"`,
@@ -208,7 +208,7 @@ describe("a credential", () => {
       expect(await streamed.text()).toBe(`${shown}${shown}data: [DONE]\n\n`);
     });
 
-    it("is not shown by an error that comes compressed", async () => {
+    it("is masked in a compressed error", async () => {
       for (const [encoding, compress] of [
         ["gzip", gzipSync],
         ["deflate", deflateSync],
@@ -222,7 +222,7 @@ describe("a credential", () => {
       }
     });
 
-    it("leaves nothing but the status of an error whose compressed text is not there, broken, or too much", async () => {
+    it("leaves only the status of a compressed error that is empty, corrupt or too large", async () => {
       for (const body of ["", "{}", gzipSync("x".repeat(2 * 1024 * 1024)), randomBytes(70_000)]) {
         upstream.script = answerWith(401, body, { "content-encoding": "gzip" });
         const answer = await stack.send("chat/completions", { model: "keyed/x" });
@@ -230,7 +230,7 @@ describe("a credential", () => {
       }
     });
 
-    it("is not shown either where the error comes in pieces", async () => {
+    it("is masked in an error that arrives in pieces", async () => {
       const text = `{"error":"${secret} is wrong: ${secret.slice(0, 9)}, ${secret}`;
       for (const type of ["application/json", "text/event-stream"]) {
         upstream.script = async (_request, socket) => {
@@ -247,7 +247,7 @@ describe("a credential", () => {
     });
   });
 
-  it("is not shown by an answer that comes when another has taken its place", async () => {
+  it("is masked in an answer that arrives after it was replaced", async () => {
     await useKeyed();
     upstream.next.push(silence);
     const { length } = upstream.received;
@@ -268,7 +268,7 @@ describe("a credential", () => {
 describe("a request that no upstream serves", () => {
   beforeEach(useOne);
 
-  it("is answered with 404: another model, another dialect", async () => {
+  it("returns 404: another model, another dialect", async () => {
     await stack.file.write({ upstreams: [entry("one", { dialects: ["messages"] })] });
     await expect.poll(() => statusOf("one/x"), soon).toBe(404);
     const answer = await stack.send("chat/completions", { model: "one/x" });
@@ -279,7 +279,7 @@ describe("a request that no upstream serves", () => {
     expect((await stack.send("messages", { model: "other" })).status).toBe(404);
   });
 
-  it("is told where there are no upstreams at all", async () => {
+  it("says so if there are no upstreams at all", async () => {
     await stack.file.write({ upstreams: [] });
     await expect.poll(() => statusOf("one/x"), soon).toBe(404);
     const answer = await stack.send("chat/completions", { model: "one/x" });
