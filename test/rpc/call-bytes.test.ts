@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { afterEach, describe, expect, it } from "vitest";
@@ -81,10 +83,10 @@ function statusOf({ stream, status }: Sent): Promise<number> {
 }
 
 /** A creation takes until it is released. */
-async function openHeld(maxBytes: number) {
+async function openHeld(maxBytes: number, limits: { arrivalMaxMs?: number } = {}) {
   const waiting: (() => void)[] = [];
   const opened = await openStubService({
-    callBytes: { maxBytes },
+    callBytes: { maxBytes, ...limits },
     methods: { createVersion: () => new Promise((resolve) => waiting.push(() => resolve({}))) },
   });
   service = opened;
@@ -149,6 +151,44 @@ describe("requests in flight over gRPC", () => {
     // The server hears of that a moment later, as it may of the next connection before.
     const others = newSession(opened);
     await expect.poll(() => statusOf(send(others, opened, readPath, Buffer.alloc(0)))).toBe(0);
+  });
+
+  it("make room for others if they never arrive, while those that have arrived get done", async () => {
+    const { opened, waiting } = await openHeld(2 * mebibyte, { arrivalMaxMs: 1_000 });
+    const taken = send(newSession(opened), opened, creationPath, creation(0.5 * mebibyte));
+    await expect.poll(() => waiting.length).toBe(1);
+    // Of two strangers: half of one call each, and then hundreds that consist of headers.
+    const silent = [newSession(opened), newSession(opened)].flatMap((session) =>
+      Array.from({ length: 500 }, (_, index) => {
+        const stream = session.request({ ":method": "POST", ":path": checkPath, "content-type": "application/grpc" });
+        if (index === 0) stream.write(Buffer.alloc(3));
+        return stream.on("error", () => {});
+      }),
+    );
+    const others = newSession(opened);
+    const read = () => statusOf(send(others, opened, readPath, Buffer.alloc(0)));
+    await expect.poll(read, { interval: 10 }).toBe(unavailable);
+    await expect.poll(read).toBe(0);
+    expect(new Set(silent.map(({ rstCode }) => rstCode))).toEqual(new Set([constants.NGHTTP2_ENHANCE_YOUR_CALM]));
+    for (const release of waiting) release();
+    expect(await statusOf(taken)).toBe(0);
+  });
+
+  it("may take their time to arrive while there is room", async () => {
+    const { opened, waiting } = await openHeld(2 * mebibyte, { arrivalMaxMs: 100 });
+    const slow = newSession(opened).request({
+      ":method": "POST",
+      ":path": readPath,
+      "content-type": "application/grpc",
+      authorization: `Bearer ${opened.token}`,
+    });
+    const trailers = once(slow, "trailers");
+    send(newSession(opened), opened, creationPath, creation(0.9 * mebibyte));
+    await expect.poll(() => waiting.length).toBe(1);
+    await sleep(500);
+    slow.end(grpcFrame(Buffer.alloc(0)));
+    slow.resume();
+    expect((await trailers)[0]).toMatchObject({ "grpc-status": "0" });
   });
 
   it("release their bytes when they end", async () => {
@@ -257,6 +297,22 @@ describe("answers that are not read", () => {
 });
 
 describe("requests in flight over HTTP/1.1", () => {
+  it("make room for others if they never arrive", async () => {
+    const { opened } = await openHeld(2 * mebibyte, { arrivalMaxMs: 1_000 });
+    const half = Array.from({ length: 3 }, () => {
+      const socket = connectTcp(opened.httpPort, "127.0.0.1");
+      closing.push(() => socket.destroy());
+      socket.on("error", () => {});
+      socket.write(
+        `POST ${creationPath} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n` +
+          `authorization: Bearer ${opened.token}\r\ncontent-length: ${mebibyte}\r\n\r\n`,
+      );
+      socket.write("a".repeat(0.5 * mebibyte));
+      return socket;
+    });
+    await expect.poll(() => half.every(({ closed }) => closed)).toBe(true);
+  });
+
   it("are rejected above the budget, while accepted ones complete", async () => {
     const { opened, waiting } = await openHeld(8 * mebibyte);
     const create = () =>

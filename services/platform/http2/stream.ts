@@ -86,8 +86,9 @@ export class Http2Stream {
     if (!this.isClosed) this.#owner.reset(this, code);
   }
 
+  /** The peer takes too long to send the rest, or to read it. */
   destroy(): void {
-    this.reset(errorCodes.cancel);
+    this.reset(errorCodes.enhanceYourCalm);
   }
 
   /** For the connection. */

@@ -1,5 +1,6 @@
 import { ByteBudget, Reservation } from "../process/byte-budget.ts";
 import { monotonicMs } from "../process/clock.ts";
+import { afterArrivals } from "../process/next-turn.ts";
 import { type Member, nowhere, TransientSet } from "../process/transient-set.ts";
 
 /** Where an answer is written to: an HTTP/2 stream, or a response of HTTP/1.1. */
@@ -12,28 +13,37 @@ interface Outlet {
 interface Limits {
   /** Of all calls together. */
   readonly maxBytes: number;
+  /** How long a request may take to arrive once half of the bytes are held. */
+  readonly arrivalMaxMs: number;
   /** How long an answer waits for its reader. */
   readonly unreadMaxMs: number;
 }
 
-const defaultLimits: Limits = { maxBytes: 96 * 1024 * 1024, unreadMaxMs: 30_000 };
+const defaultLimits: Limits = { maxBytes: 96 * 1024 * 1024, arrivalMaxMs: 2_000, unreadMaxMs: 30_000 };
 
 /**
  * The bytes that calls hold: of requests that are being processed, and of answers that have not been read yet. If there
  * are too many, new calls are refused so that the others can finish. One connection may hold at most half of them, so
- * that a client that keeps sending, or does not read its answers, leaves room for the others.
+ * that a client that keeps sending, or does not read its answers, leaves room for the others. Once half of them are
+ * held, requests that take long to arrive are dropped.
  */
 export class CallBytes {
   readonly #limits: Limits;
   readonly #all: ByteBudget;
   readonly #byConnection = new WeakMap<object, ByteBudget>();
+  readonly #arriving = new TransientSet<CallReservation>();
   readonly #answered = new TransientSet<CallReservation>();
   readonly #sweep: NodeJS.Timeout;
 
   constructor(limits: Partial<Limits> = {}) {
     this.#limits = { ...defaultLimits, ...limits };
     this.#all = new ByteBudget(this.#limits.maxBytes);
-    this.#sweep = setInterval(() => this.#dropUnread(), this.#limits.unreadMaxMs / 4).unref();
+    const sweep = () => {
+      this.#dropUnsent();
+      this.#dropUnread();
+    };
+    const { arrivalMaxMs, unreadMaxMs } = this.#limits;
+    this.#sweep = setInterval(() => afterArrivals(sweep), Math.min(arrivalMaxMs, unreadMaxMs) / 4).unref();
   }
 
   get max(): number {
@@ -57,11 +67,20 @@ export class CallBytes {
       budget = new ByteBudget(this.#limits.maxBytes / 2, this.#all);
       this.#byConnection.set(connection, budget);
     }
-    return new CallReservation(new Reservation(budget), outlet, this.#answered);
+    return new CallReservation(new Reservation(budget), outlet, this.#arriving, this.#answered);
   }
 
   close(): void {
     clearInterval(this.#sweep);
+  }
+
+  /** Anyone can begin thousands of calls and send no more of them, even without an access token. */
+  #dropUnsent(): void {
+    if (this.#all.used <= this.#limits.maxBytes / 2) return;
+    const tooOldMs = monotonicMs() - this.#limits.arrivalMaxMs;
+    for (const { begunAtMs, outlet } of this.#arriving) {
+      if (begunAtMs <= tooOldMs) outlet.destroy();
+    }
   }
 
   /** A reader that stopped reading would otherwise keep its answers here for as long as it stays connected. */
@@ -78,15 +97,24 @@ export class CallReservation implements Member {
   place = nowhere;
   readonly outlet: Outlet;
   /** By the monotonic clock. */
+  readonly begunAtMs = monotonicMs();
   answeredAtMs = Number.POSITIVE_INFINITY;
   readonly #reservation: Reservation;
+  readonly #arriving: TransientSet<CallReservation>;
   readonly #answered: TransientSet<CallReservation>;
   #isRefused: boolean;
+  #hasArrived = false;
   #expectedBytes = 0;
 
-  constructor(reservation: Reservation, outlet: Outlet, answered: TransientSet<CallReservation>) {
+  constructor(
+    reservation: Reservation,
+    outlet: Outlet,
+    arriving: TransientSet<CallReservation>,
+    answered: TransientSet<CallReservation>,
+  ) {
     this.outlet = outlet;
     this.#reservation = reservation;
+    this.#arriving = arriving;
     this.#answered = answered;
     this.#isRefused = !reservation.grow(0);
   }
@@ -97,9 +125,17 @@ export class CallReservation implements Member {
   }
 
   received(bytes: number): void {
+    if (!this.#hasArrived) this.#arriving.add(this);
     if (this.#reservation.grow(bytes)) return;
     this.#isRefused = true;
     this.#reservation.overdraw(bytes);
+  }
+
+  /** Nothing more of its request is waited for. */
+  arrived(): void {
+    if (this.#hasArrived) return;
+    this.#hasArrived = true;
+    this.#arriving.delete(this);
   }
 
   /** Whether there is room for so much of an answer; if so, it is reserved. To be called before the content is read. */
@@ -111,6 +147,7 @@ export class CallReservation implements Member {
 
   /** An answer that is ready is sent even if there is no room for it. */
   answered(bytes: number): void {
+    this.arrived();
     const expectedBytes = Math.min(bytes, this.#expectedBytes);
     this.#expectedBytes -= expectedBytes;
     this.#reservation.overdraw(bytes - expectedBytes);
@@ -121,6 +158,7 @@ export class CallReservation implements Member {
   /** To be called when its outlet closes. */
   release(): void {
     this.#reservation.release();
+    this.arrived();
     this.#answered.delete(this);
   }
 }
