@@ -59,7 +59,7 @@ function registryOf(services: readonly ServedService[]): Registry {
 function mount(router: ConnectRouter, method: ServedMethod): void {
   const run = (request: Message, context: HandlerContext) => {
     context.values.delete(pendingKey);
-    context.values.get(holdKey)?.arrived();
+    context.values.get(reservationKey)?.arrived();
     const read = () => request;
     if (method.kind === "stream") return method.handle(read, incomingCall(context));
     return method.handle(read, incomingCall(context)).then((answer) => {

@@ -116,7 +116,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
 
   #handle(): void {
     this.#phase = "working";
-    this.hold.arrived();
+    this.reservation.arrived();
     if (this.#method.kind === "unary") {
       this.#method.handle(this.#request.read, this).then(
         (answer) => this.#succeed(answer),
