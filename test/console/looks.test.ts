@@ -436,7 +436,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     for (const width of [1280, 390]) {
       const { page, open } = await signedIn({ width });
       await open("/default/presets?q=nothing-is-called-that");
-      await page.getByRole("heading", { name: "No preset fits" }).waitFor();
+      await page.getByRole("heading", { name: "No preset matches" }).waitFor();
       expect(await page.evaluate("document.documentElement.scrollHeight - innerHeight"), `${width}`).toBe(0);
     }
   });

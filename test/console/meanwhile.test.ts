@@ -133,7 +133,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByRole("link", { name: slug }).waitFor();
     const search = page.getByRole("searchbox");
     await search.fill("nothing-is-called-so");
-    await page.getByText("No preset fits").waitFor();
+    await page.getByText("No preset matches").waitFor();
     await search.evaluate((field) => field.setAttribute("data-kept", ""));
     await search.fill("");
     await page.getByRole("link", { name: slug }).waitFor();

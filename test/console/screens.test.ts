@@ -17,7 +17,7 @@ const longSlug = `long-${"l".repeat(59)}`;
 /** Each screen, and what is there once it is complete. */
 const screens: Readonly<Record<string, readonly [path: string, complete: string]>> = {
   presets: ["/default/presets", "text=Another preset"],
-  "presets, none found": ["/default/presets?q=nothing-like-it", "text=No preset fits"],
+  "presets, none found": ["/default/presets?q=nothing-like-it", "text=No preset matches"],
   preset: ["/default/presets/support-bot", "text=Serves v1"],
   "a preset whose words have no end": [`/default/presets/${longSlug}`, "text=Serves v1"],
   "a version as JSON": ["/default/presets/support-bot?v=2&view=json", "text=You are looking at v2 >> visible=true"],

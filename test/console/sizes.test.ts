@@ -111,6 +111,6 @@ describe.skipIf(!browserPath)("the console", () => {
     expect(await on.axeViolations()).toEqual([]);
     await page.unroute("**/api/v1/presets?**");
     await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByText("No preset fits").waitFor();
+    await page.getByText("No preset matches").waitFor();
   });
 });

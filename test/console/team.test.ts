@@ -117,6 +117,40 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect((await underTest.stack.request("GET", "/presets", { key })).status).toBe(401);
   });
 
+  it("is searched by name and by address, wherever in the list, and Back leads to the list", async () => {
+    const { makeMember } = administrator(underTest.stack);
+    const email = `${freshName("eva")}@example.com`;
+    // More than a page of older ones, so that she is not among those that are loaded.
+    for (let count = 0; count < 51; count++) await makeMember(`${freshName("older")}@example.com`);
+    const id = await makeMember(email);
+    await call("PATCH", `/organization/members/${id}`, { first_name: "Éva", last_name: "Spärck" });
+    await openTeam();
+    const { page } = on;
+    expect(await page.getByText(email).count()).toBe(0);
+    await page.keyboard.press("/");
+    for (const q of [email.toUpperCase(), "eva sparck"]) {
+      await page.getByRole("searchbox", { name: "Search members" }).fill(q);
+      await page.getByText(email).waitFor();
+      await expect.poll(() => page.getByRole("button", { name: /^Actions for .*@example/ }).count()).toBe(0);
+      await expect.poll(() => new URL(page.url()).searchParams.get("q")).toBe(q);
+    }
+    await page.getByRole("status").getByText("1 member").waitFor();
+    await choose("Éva Spärck", "Make an admin");
+    await page.getByText("Éva Spärck is an admin now.").waitFor();
+    expect(await memberNow(email)).toMatchObject({ role: "org:admin" });
+    await page.getByRole("searchbox").fill("nobody like her");
+    await page.getByText("No member matches").waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    await page.goBack();
+    await page.getByText(email).waitFor();
+    await page.goBack();
+    await page.getByText(/^1–50 of/).waitFor();
+    await on.open("/default/team/default?q=eva+sparck");
+    await page.getByText("1–1 of 1").waitFor();
+    await page.getByText(email).waitFor();
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("gets a workspace, which is in the switcher at once and may be entered there", async () => {
     const name = freshName("Très Nouveau!");
     const slug = name.replace("Très Nouveau!", "tres-nouveau");

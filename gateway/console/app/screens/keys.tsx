@@ -1,7 +1,10 @@
 import { useState } from "preact/hooks";
 import { listedMax } from "../api/list-all.ts";
+import { personName } from "../api/people.ts";
 import { reasonNotTo } from "../api/session.ts";
+import type { Key } from "../api/types.ts";
 import { pageIn, pageSize } from "../api/use-list.ts";
+import { useSearchedList } from "../api/use-searched-list.ts";
 import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
@@ -9,10 +12,9 @@ import { Icon } from "../ui/icon.tsx";
 import { NotYours } from "../ui/not-yours.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { SearchField } from "../ui/search-field.tsx";
-import { withoutSecret } from "./keys/key-search.ts";
+import { fitsSearch, withoutSecret } from "./keys/key-search.ts";
 import { KeyTable } from "./keys/key-table.tsx";
 import { NewKey } from "./keys/new-key.tsx";
-import { useKeys } from "./keys/use-keys.ts";
 import type { ScreenProps } from "./screen-props.ts";
 
 export function Keys({ workspace, query }: ScreenProps) {
@@ -21,9 +23,15 @@ export function Keys({ workspace, query }: ScreenProps) {
   const hasDisabled = query.get("disabled") !== "hidden";
   const q = query.get("q") ?? "";
   const page = pageIn(query);
-  const { items, total, error, isLoading, reload, all, isCutShort } = useKeys(
-    reason ? undefined : { workspace, hasDisabled, q, page },
-  );
+  const { items, total, error, isLoading, reload, all, isCutShort } = useSearchedList<Key>({
+    path: "/api/v1/keys",
+    filter: { workspace_id: workspace.id, include_disabled: String(hasDisabled) },
+    q,
+    fits: (key) => fitsSearch(key, personName(key.creator_user_id), q),
+    page,
+    isAllowed: !reason,
+    words: ["key", "keys"],
+  });
 
   const hrefWith = (change: { q?: string; disabled?: string | undefined; page?: number }): string => {
     const { page: to = 1, ...filter } = { q, disabled: hasDisabled ? undefined : "hidden", ...change };
@@ -49,7 +57,7 @@ export function Keys({ workspace, query }: ScreenProps) {
             go={(text, how) => navigate(hrefWith({ q: text }), how)}
             clean={withoutSecret}
             label="Search keys by name, label or creator"
-            placeholder="Name, label or creator"
+            placeholder="Search by name, label or creator"
           />
           <nav class="chips" aria-label="Which keys">
             <a class="chip" href={hrefWith({ disabled: undefined })} aria-current={hasDisabled ? "true" : undefined}>

@@ -83,7 +83,7 @@ export function Presets({ workspace, query }: ScreenProps) {
           {error && <ErrorPanel error={error} title="The presets could not be loaded" retry={reload} />}
           {total === 0 && isFiltered ? (
             <div class="panel empty">
-              <h2>No preset fits</h2>
+              <h2>No preset matches</h2>
               <p class="wrap">
                 Nothing in {workspace.name} {q && <>has “{q}” in its name or slug</>}
                 {q && status && " and "}

@@ -1,11 +1,13 @@
 import { useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
+import { hasText } from "../api/has-text.ts";
 import { personName, personNote } from "../api/people.ts";
 import { request } from "../api/request.ts";
 import { reasonNotTo, session } from "../api/session.ts";
 import type { WorkspaceMember } from "../api/types.ts";
-import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
-import { hrefTo } from "../shell/location.ts";
+import { pageIn, pageSize } from "../api/use-list.ts";
+import { useSearchedList } from "../api/use-searched-list.ts";
+import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { showToast } from "../shell/toasts.tsx";
 import { ActionButton } from "../ui/action-button.tsx";
@@ -20,6 +22,7 @@ import { Time } from "../ui/time.tsx";
 import type { ScreenProps } from "./screen-props.ts";
 import { AddToWorkspace } from "./team/add-to-workspace.tsx";
 import { useDefaultWorkspace } from "./team/known-workspaces.ts";
+import { MemberSearch, NobodyMatches } from "./team/member-search.tsx";
 import { type KeyInPlace, listWorkingKeys, WorkingKeys } from "./team/working-keys.tsx";
 
 const columns: readonly Column[] = [
@@ -40,11 +43,20 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
   const page = pageIn(query);
   const forbidden = reasonNotTo("administer");
   const path = `/api/v1/workspaces/${encodeURIComponent(slug)}/members`;
-  const list = useList<WorkspaceMember>(
-    forbidden ? undefined : `${path}?${new URLSearchParams(pageParameters(page))}`,
-    ["member", "members"],
-  );
+  const q = query.get("q") ?? "";
+  const list = useSearchedList<WorkspaceMember>({
+    path,
+    q,
+    fits: ({ user_id }) => hasText([personName(user_id), personNote(user_id)], q),
+    page,
+    isAllowed: !forbidden,
+    words: ["member", "members"],
+  });
   const { items, total, isLoading, reload } = list;
+  const hrefWith = (change: { readonly q?: string; readonly page?: number }): string => {
+    const { page: to = 1, q: text } = { q, ...change };
+    return hrefTo([current.slug, "team", slug], { q: text, page: to > 1 ? to : undefined });
+  };
   const defaultId = useDefaultWorkspace();
   const shown = session.value?.workspaces.find((each) => each.slug === slug);
   const name = shown?.name ?? slug;
@@ -90,13 +102,22 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
       }
     >
       {forbidden && <NotYours reason={forbidden} actions={["Add members"]} />}
+      {!forbidden && !missing && (
+        <MemberSearch q={q} go={(text, how) => navigate(hrefWith({ q: text }), how)} isCutShort={list.isCutShort} />
+      )}
       {list.error && (
         <ErrorPanel error={list.error} title="The members could not be loaded" retry={missing ? undefined : reload} />
       )}
       {total === 0 && (
-        <div class="panel empty">
-          <h2>No members</h2>
-          <p class="wrap">Nobody belongs to {name} yet. Add those who work on its presets.</p>
+        <div class="panel">
+          {q ? (
+            <NobodyMatches q={q} allHref={hrefWith({ q: "" })} />
+          ) : (
+            <div class="empty">
+              <h2>No members</h2>
+              <p class="wrap">Nobody belongs to {name} yet. Add those who work on its presets.</p>
+            </div>
+          )}
         </div>
       )}
       {!forbidden && total !== 0 && (items || !list.error) && (
@@ -140,7 +161,7 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           pageSize={pageSize}
           total={total}
           isStale={isLoading}
-          hrefOf={(to) => hrefTo([current.slug, "team", slug], { page: to > 1 ? to : undefined })}
+          hrefOf={(to) => hrefWith({ page: to })}
         />
       )}
       {/* Only once the list above has its final height, so that nothing moves. */}

@@ -15,12 +15,15 @@ interface ListPanelProps<T> {
   readonly add: readonly [label: string, run: () => void];
   readonly page: number;
   readonly hrefOf: (page: number) => string;
+  /** Shown in place of an empty list. */
+  readonly nothing?: ComponentChildren;
   /** Dialogs. */
   readonly children: ComponentChildren;
 }
 
 /** A list that can be added to, with a heading of its own. It has pages if it is longer than one. */
-export function ListPanel<T>({ title, caption, columns, list, row, add, page, hrefOf, children }: ListPanelProps<T>) {
+export function ListPanel<T>(props: ListPanelProps<T>) {
+  const { title, caption, columns, list, row, add, page, hrefOf, nothing, children } = props;
   const titleId = `${title.toLowerCase()}-title`;
   const { items, total, error, isLoading, reload } = list;
   const [label, run] = add;
@@ -37,11 +40,13 @@ export function ListPanel<T>({ title, caption, columns, list, row, add, page, hr
           <ErrorPanel error={error} title={`The ${title.toLowerCase()} could not be loaded`} retry={reload} />
         </div>
       )}
-      {(items || !error) && (
-        <Listing caption={caption} columns={columns} isStale={isLoading}>
-          {items?.map(row)}
-        </Listing>
-      )}
+      {total === 0 && nothing
+        ? nothing
+        : (items || !error) && (
+            <Listing caption={caption} columns={columns} isStale={isLoading}>
+              {items?.map(row)}
+            </Listing>
+          )}
       {total !== undefined && total > pageSize && (
         <div class="panel-foot">
           <Pager page={page} pageSize={pageSize} total={total} isStale={isLoading} hrefOf={hrefOf} />

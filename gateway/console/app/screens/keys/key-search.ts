@@ -1,9 +1,9 @@
+import { hasText } from "../../api/has-text.ts";
 import type { Key } from "../../api/types.ts";
 
 /** Whether a key matches a search by its name, its label, or the name of its creator. */
 export function fitsSearch({ name, label }: Pick<Key, "name" | "label">, creatorName: string, q: string): boolean {
-  const wanted = q.toLowerCase();
-  return [name, label, creatorName].some((text) => text.toLowerCase().includes(wanted));
+  return hasText([name, label, creatorName], q);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
+import { hasText } from "../../api/has-text.ts";
 import { listAll } from "../../api/list-all.ts";
 import { listMembers, nameOf } from "../../api/people.ts";
 import type { Member, WorkspaceMember } from "../../api/types.ts";
@@ -37,8 +38,7 @@ export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) 
     );
   }, []);
 
-  const wanted = text.trim().toLowerCase();
-  const shown = members?.filter((member) => `${nameOf(member)} ${member.email}`.toLowerCase().includes(wanted));
+  const shown = members?.filter((member) => hasText([nameOf(member), member.email], text.trim()));
   const submit = async (): Promise<void> => {
     await add(chosen);
     close();

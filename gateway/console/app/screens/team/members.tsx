@@ -2,13 +2,15 @@ import { useState } from "preact/hooks";
 import { listMembers, nameOf } from "../../api/people.ts";
 import { session } from "../../api/session.ts";
 import type { Member } from "../../api/types.ts";
-import { type List, pageIn, pageSize } from "../../api/use-list.ts";
+import { pageIn } from "../../api/use-list.ts";
+import type { SearchedList } from "../../api/use-searched-list.ts";
 import { hrefTo } from "../../shell/location.ts";
 import { ListPanel } from "../../ui/list-panel.tsx";
 import type { Column } from "../../ui/listing.tsx";
 import type { ScreenProps } from "../screen-props.ts";
 import { MemberForm } from "./member-form.tsx";
 import { MemberMenu } from "./member-menu.tsx";
+import { NobodyMatches } from "./member-search.tsx";
 
 const columns: readonly Column[] = [
   { title: "Member" },
@@ -21,19 +23,19 @@ function roleName({ role }: Member): string {
 }
 
 interface MembersProps extends ScreenProps {
-  readonly list: List<Member>;
+  readonly list: SearchedList<Member>;
 }
 
 export function Members({ list, workspace, query }: MembersProps) {
   const [isAdding, setAdding] = useState(false);
-  const { items, total, reload } = list;
+  const { all, reload } = list;
+  const q = query.get("q") ?? "";
   const changed = (): void => {
     reload();
     listMembers().catch(() => {});
   };
-  const admins = items?.filter(({ role }) => role === "org:admin").length;
-  // Only if all members are on this page is it known who the last admin is.
-  const isLastAdmin = total !== undefined && total <= pageSize && admins === 1;
+  // Only if all members are known is it known who the last admin is.
+  const isLastAdmin = all?.filter(({ role }) => role === "org:admin").length === 1;
   return (
     <ListPanel
       title="Members"
@@ -42,7 +44,8 @@ export function Members({ list, workspace, query }: MembersProps) {
       list={list}
       add={["Add a member", () => setAdding(true)]}
       page={pageIn(query)}
-      hrefOf={(to) => hrefTo([workspace.slug, "team"], { page: to > 1 ? to : undefined })}
+      hrefOf={(to) => hrefTo([workspace.slug, "team"], { q, page: to > 1 ? to : undefined })}
+      nothing={q && <NobodyMatches q={q} allHref={hrefTo([workspace.slug, "team"])} />}
       row={(member) => (
         <tr key={member.id}>
           <td>

@@ -37,6 +37,7 @@ export function Workspaces({ workspace, query }: ScreenProps) {
       page={page}
       hrefOf={(to) =>
         hrefTo([workspace.slug, "team"], {
+          q: query.get("q") ?? undefined,
           page: query.get("page") ?? undefined,
           workspaces: to > 1 ? to : undefined,
         })
