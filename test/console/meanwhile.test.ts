@@ -222,6 +222,20 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.locator("ins").first().waitFor();
   });
 
+  it("keeps the console while a screen of it cannot be loaded, and loads it once the gateway is there again", async () => {
+    const { page, open } = await signedIn();
+    await open("/default/presets");
+    await page.context().setOffline(true);
+    await page.getByRole("link", { name: "Keys", exact: true }).click();
+    await page.getByText("This part of the console could not be loaded").waitFor();
+    await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("The gateway cannot be reached").waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("button", { name: "Create a key" }).waitFor();
+  });
+
   it("unfolds all lines that stayed, however many", async () => {
     const lines = Array.from({ length: 1_200 }, (_, line) => `line ${line}`).join("\n");
     const slug = await createPreset([`${lines}\nBe brief.`, `${lines}\nBe kind.`]);

@@ -26,8 +26,8 @@ export function Administration(props: AdministrationProps) {
     );
   }, []);
   if (screens) return <screens.AdministrationScreen {...props} />;
+  const [section, detail] = props.parts;
   if (!hasFailed) {
-    const [section, detail] = props.parts;
     return (
       <main class="page" id="content" aria-busy="true" tabIndex={-1}>
         <div class="page-head">{detail === undefined && <h1>{sectionLabel(section)}</h1>}</div>
@@ -36,7 +36,7 @@ export function Administration(props: AdministrationProps) {
     );
   }
   return (
-    <Page title="Not loaded">
+    <Page title={sectionLabel(section)}>
       <NotLoaded />
     </Page>
   );

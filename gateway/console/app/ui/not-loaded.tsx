@@ -1,8 +1,20 @@
-import { ApiError } from "../api/api-error.ts";
+import { useState } from "preact/hooks";
+import { ApiError, asApiError } from "../api/api-error.ts";
+import { loadSession } from "../api/session.ts";
 import { ErrorPanel } from "./error-panel.tsx";
 
-/** Shown for a part of the console whose file is gone: a gateway that has been upgraded since has other files. */
+const error = new ApiError(0, "This part of the console could not be loaded. Check the connection, then try again.");
+
+/**
+ * Shown for a part of the console whose file could not be loaded: the connection is lost, or the gateway has been
+ * upgraded since and has other files. Only a reload finds those, but without a connection it would lose the console.
+ */
 export function NotLoaded() {
-  const error = new ApiError(0, "This part of the console could not be loaded. Reload the page.");
-  return <ErrorPanel error={error} retry={() => location.reload()} />;
+  const [shown, setShown] = useState(error);
+  const retry = (): void =>
+    void loadSession().then(
+      () => location.reload(),
+      (thrown: unknown) => setShown(asApiError(thrown)),
+    );
+  return <ErrorPanel error={shown} retry={retry} />;
 }
