@@ -222,6 +222,28 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await on.page.getByRole("heading", { level: 1, name: "resting" }).waitFor();
   });
 
+  it("leaves the form where it is while the preset cannot be loaded, or is not active", async () => {
+    await underTest.stack.create("unreachable");
+    const other = await underTest.newPage({ key: underTest.stack.apiKey });
+    await other.page.route("**/api/v1/presets/unreachable*", (route) => route.fulfill({ status: 503 }));
+    await other.open("/default/presets/unreachable/try");
+    await other.page.getByText("The preset could not be loaded").waitFor();
+    await other.page.getByLabel("Message", { exact: true }).fill("Hello");
+    const send = other.page.getByRole("button", { name: "Send to the model" });
+    await send.focus();
+    await other.page.getByRole("tooltip").getByText("It could not be loaded.").waitFor();
+    expect(await other.shifts()).toEqual([]);
+    await other.page.unroute("**/api/v1/presets/unreachable*");
+    await other.page.getByRole("button", { name: "Try again" }).click();
+    await expect.poll(() => send.getAttribute("aria-disabled")).toBeNull();
+    const body = { status: "disabled" };
+    await underTest.stack.request("PATCH", "/presets/unreachable", { key: underTest.stack.apiKey, body });
+    await other.open("/default/presets/unreachable/try");
+    await other.page.getByText("It is disabled, and requests").waitFor();
+    expect(await other.shifts()).toEqual([]);
+    await other.context.close();
+  });
+
   it("stops an answer where that is wanted, and keeps what has come", async () => {
     const words = Array.from({ length: 600 }, (_, n) => `word${n}`).join(" ");
     await openWith("slow", "echo/slow", words);

@@ -58,11 +58,14 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
   const name = isDraft ? `a draft of ${slug}` : pinned === undefined ? slug : `${slug} v${pinned}`;
   const draftHref = editHref(workspace, slug, { from: draftFrom });
   const sendReason = reasonNotTo("infer");
-  const unready = isOff
-    ? `It is ${status}: make it active first.`
-    : message.trim() === ""
-      ? "Write a message first."
-      : undefined;
+  const notLoaded = preset.error ?? version.error;
+  const unready = notLoaded
+    ? "It could not be loaded."
+    : isOff
+      ? `It is ${status}: make it active first.`
+      : message.trim() === ""
+        ? "Write a message first."
+        : undefined;
   const isBusy = trial.busyWith !== undefined || !content;
   // An answer is what one comes here for, so that is the main action if it is permitted.
   const sendButton = (
@@ -101,6 +104,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       isStopped={trial.isAnswerStopped}
     />
   );
+  const hasResult = trial.answer || trial.resolved || trial.error || notLoaded || isOff;
   const merged = trial.resolved && <ResolvedView key="merged" answer={trial.resolved} />;
   return (
     <Page
@@ -116,27 +120,8 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           There is no draft from v{draftFrom} in this tab: it is kept in the one that it was written in.
         </p>
       )}
-      {isOff && (
-        <div class="notice">
-          <p>
-            It is {status}, and requests that name it are refused. Make it active first, in the settings of{" "}
-            <a href={presetHref(workspace, slug)}>the preset</a>.
-          </p>
-        </div>
-      )}
       {draftFault && <p class="notice wrap">{draftFault} Go back to editing to correct it.</p>}
       {draft && !draftFault && <DroppedFields draft={draft} />}
-      <NotLoadable
-        workspace={workspace}
-        slug={slug}
-        version={pinned}
-        presetError={preset.error}
-        versionError={version.error}
-        retry={() => {
-          preset.reload();
-          version.reload();
-        }}
-      />
       <div class="try-columns">
         <form
           class="panel"
@@ -185,6 +170,26 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           </div>
         </form>
         <div class="stack">
+          {/* What is known only later comes after the form, which must not move. */}
+          <NotLoadable
+            workspace={workspace}
+            slug={slug}
+            version={pinned}
+            presetError={preset.error}
+            versionError={version.error}
+            retry={() => {
+              preset.reload();
+              version.reload();
+            }}
+          />
+          {isOff && (
+            <div class="notice">
+              <p>
+                It is {status}, and requests that name it are refused. Make it active first, in the settings of{" "}
+                <a href={presetHref(workspace, slug)}>the preset</a>.
+              </p>
+            </div>
+          )}
           {trial.error && !(isOff && isRefused) && (
             <ErrorPanel error={trial.error} title={whatFailed(trial.error)}>
               {trial.error.issues.length <= 1 && (
@@ -197,7 +202,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           )}
           {/* The last result comes first, however long the other one is. */}
           {trial.asked === "resolve" ? [merged, answered] : [answered, merged]}
-          {!trial.answer && !trial.resolved && !trial.error && <p class="panel try-empty">The result is shown here.</p>}
+          {!hasResult && <p class="panel try-empty">The result is shown here.</p>}
         </div>
       </div>
     </Page>
