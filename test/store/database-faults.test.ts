@@ -205,7 +205,8 @@ describe("a connection", () => {
     await connection.query("START TRANSACTION");
     await connection.query("SELECT id FROM held WHERE id = 1 FOR UPDATE");
     proxy.fail("commit", "silence");
-    const unanswered = expect(connection.query("COMMIT")).rejects.toThrow("given up");
+    // Whether the server closes the connection before it releases the locks depends on its version.
+    const unanswered = expect(connection.query("COMMIT")).rejects.toThrow(/given up|closed the connection/);
     await expect.poll(() => others.query("DELETE FROM held").then(() => "deleted", String)).toBe("deleted");
     connection.destroy();
     await unanswered;
