@@ -21,8 +21,8 @@ import { organizationService } from "./rpc/organization-service.ts";
 import { sessionService } from "./rpc/session-service.ts";
 import { workspaceService } from "./rpc/workspace-service.ts";
 import { updateKeysLastUsed } from "./store/keys.ts";
+import { LastUseRecorder } from "./store/last-use-recorder.ts";
 import { updateSessionsLastUsed } from "./store/sessions.ts";
-import { UseRecorder } from "./store/use-recorder.ts";
 
 /** How many changes run at once. */
 const changesMax = 2;
@@ -47,8 +47,8 @@ export async function openOrganizationService(
   lifecycle.stopping(() => {
     for (const each of [pool, changePool]) each.shrink();
   });
-  const keyUse = new UseRecorder((...use) => updateKeysLastUsed(pool, ...use), logger);
-  const sessionUse = new UseRecorder((...use) => updateSessionsLastUsed(pool, ...use), logger);
+  const keyUse = new LastUseRecorder((...use) => updateKeysLastUsed(pool, ...use), logger);
+  const sessionUse = new LastUseRecorder((...use) => updateSessionsLastUsed(pool, ...use), logger);
   const jwks = config.signingKeys.map(({ jwk }) => jwk);
   const verifier = new AccessTokenVerifier(async () => ({ keys: jwks, timeMs: Date.now() }), { logger, metrics });
   const access = accessService({

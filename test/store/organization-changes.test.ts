@@ -6,7 +6,7 @@ import type { NewKey } from "../../services/organization/domain/keys.ts";
 import type { Organization } from "../../services/organization/domain/organizations.ts";
 import { updateMember } from "../../services/organization/store/change-members.ts";
 import { changeOrganization, type Work } from "../../services/organization/store/change-organization.ts";
-import { insertAnswer, type NamedRequest } from "../../services/organization/store/change-requests.ts";
+import { insertAnswer, type RepeatableRequest } from "../../services/organization/store/change-requests.ts";
 import { countChanges, insertChanges } from "../../services/organization/store/changes.ts";
 import { createKey } from "../../services/organization/store/create-key.ts";
 import { insertKey } from "../../services/organization/store/keys.ts";
@@ -56,7 +56,7 @@ const key = {
   requestId: "once",
 } as const;
 
-function change<T>(work: Work<T>, on: Pool = pool, forMs = 15_000, request?: NamedRequest<T>): Promise<T> {
+function change<T>(work: Work<T>, on: Pool = pool, forMs = 15_000, request?: RepeatableRequest<T>): Promise<T> {
   const caller = { deadlineMs: monotonicMs() + forMs, isCanceled: () => false };
   const actor = { userId: tenant.userId, keyId: undefined };
   return changeOrganization(on, tenant.organizationId, actor, caller, work, request);
@@ -126,7 +126,7 @@ it("returns the same key for two requests with one seed through two nodes at onc
 
 it("repeats the first answer if that came through another node after the check", async () => {
   const { key: made } = await change(createKey(key, tenant.userId));
-  const request: NamedRequest<{ id: string }> = {
+  const request: RepeatableRequest<{ id: string }> = {
     requestId: "deletion",
     digest: randomBytes(32),
     toBytes: ({ id }) => Buffer.from(id),
@@ -142,7 +142,7 @@ it("repeats the first answer if that came through another node after the check",
 });
 
 /** What a node applies of another's transaction waits for no row that is merely locked here. */
-function changeThroughAnotherNode<T>(work: Work<T>, request?: NamedRequest<T>): Promise<T> {
+function changeThroughAnotherNode<T>(work: Work<T>, request?: RepeatableRequest<T>): Promise<T> {
   return inTransaction(pool, async (connection) => {
     const { organizationId, userId } = tenant;
     const organization = (await findOrganization(connection, organizationId)) as Organization;

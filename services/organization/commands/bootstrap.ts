@@ -13,7 +13,7 @@ import { createKey } from "../store/create-key.ts";
 import { findOrganization, insertOrganization } from "../store/organizations.ts";
 import { insertWorkspace } from "../store/workspaces.ts";
 import { email, name } from "./flag-rules.ts";
-import { refusing, timeoutMs } from "./organization.ts";
+import { asCommandError, timeoutMs } from "./organization.ts";
 
 /**
  * Creates an organization with everything that it needs to be used: a workspace, an admin and two keys. All of it, or
@@ -32,29 +32,29 @@ export const bootstrap = defineCommand({
   },
   example: "--organization Acme --admin-email admin@example.com",
   run: async ({ organization, json, ...flags }, pool: Pool) => {
-    const made = await makeOrganization(pool, organization, {
+    const created = await createOrganization(pool, organization, {
       email: flags["admin-email"],
       firstName: flags["admin-first-name"],
       lastName: flags["admin-last-name"],
     });
-    if (!made && flags["if-absent"]) return `The organization "${organization}" is there already.`;
-    if (!made) throw new CommandError(`The organization name "${organization}" is taken; choose another`);
+    if (!created && flags["if-absent"]) return `The organization "${organization}" is there already.`;
+    if (!created) throw new CommandError(`The organization name "${organization}" is taken; choose another`);
     return json
-      ? JSON.stringify(made)
+      ? JSON.stringify(created)
       : `The organization "${organization}" is ready.
 
-  organization    ${made.organization_id}
-  workspace       ${made.workspace_id}
-  admin           ${made.admin_user_id}
-  API key         ${made.api_key}
-  management key  ${made.management_key}
+  organization    ${created.organization_id}
+  workspace       ${created.workspace_id}
+  admin           ${created.admin_user_id}
+  API key         ${created.api_key}
+  management key  ${created.management_key}
 
 The keys are shown only now. Keep them safe.`;
   },
 });
 
 /** What scripts read; the names are part of the command's contract. */
-interface Made {
+interface Created {
   readonly organization_id: string;
   readonly workspace_id: string;
   readonly admin_user_id: string;
@@ -69,10 +69,10 @@ interface Admin {
 }
 
 /** Undefined if the name is taken. */
-async function makeOrganization(pool: Pool, organizationName: string, admin: Admin): Promise<Made | undefined> {
+async function createOrganization(pool: Pool, organizationName: string, admin: Admin): Promise<Created | undefined> {
   const organizationId = newId();
-  const attempted: Made[] = [];
-  const attempt = async (connection: PoolConnection): Promise<Made | undefined> => {
+  const attempted: Created[] = [];
+  const attempt = async (connection: PoolConnection): Promise<Created | undefined> => {
     const now = new Date();
     const workspace = newWorkspace(organizationId, { name: "Default" }, undefined);
     const organization = { id: organizationId, name: organizationName, defaultWorkspaceId: workspace.id };
@@ -84,26 +84,26 @@ async function makeOrganization(pool: Pool, organizationName: string, admin: Adm
     await insertWorkspace(connection, workspace);
     const member = await addMember({ ...admin, role: "org:admin" })(connection, organization, now);
     const { userId } = member.result;
-    const makeKey = (kind: KeyKind, name: string) =>
+    const createFirstKey = (kind: KeyKind, name: string) =>
       createKey({ ...plainKey, kind, name }, userId)(connection, organization, now);
-    const apiKey = await makeKey("api", "First API key");
-    const managementKey = await makeKey("management", "First management key");
+    const apiKey = await createFirstKey("api", "First API key");
+    const managementKey = await createFirstKey("management", "First management key");
 
     const changes = [...member.changes, ...apiKey.changes, ...managementKey.changes];
     const actor = { userId, keyId: undefined };
     const entries = changes.map((change) => ({ ...change, id: newId(), actor, createdAt: now }));
     await insertChanges(connection, organization.id, 0, entries);
-    const made = {
+    const created = {
       organization_id: organization.id,
       workspace_id: workspace.id,
       admin_user_id: userId,
       api_key: apiKey.result.secret,
       management_key: managementKey.result.secret,
     };
-    attempted.push(made);
-    return made;
+    attempted.push(created);
+    return created;
   };
-  return refusing(retryTransient(monotonicMs() + timeoutMs, () => inTransaction(pool, attempt)));
+  return asCommandError(retryTransient(monotonicMs() + timeoutMs, () => inTransaction(pool, attempt)));
 }
 
 /** A key with all defaults. */

@@ -26,7 +26,7 @@ export const createWorkspace = defineCommand({
     const organization = await getOrganization(pool, flags.organization);
     const fields = { name: flags.name, ...(flags.slug === undefined ? {} : { slug: flags.slug }) };
     const { id } = await change(pool, { organizationId: organization.id, as: flags.as }, (userId) =>
-      unlessNamesake(flags.name, organization, createStoredWorkspace(fields, userId)),
+      unlessNameTaken(flags.name, organization, createStoredWorkspace(fields, userId)),
     );
     return flags.json
       ? JSON.stringify({ workspace_id: id })
@@ -34,12 +34,12 @@ export const createWorkspace = defineCommand({
   },
 });
 
-function unlessNamesake(name: string, organization: Organization, create: Work<Workspace>): Work<Workspace> {
+function unlessNameTaken(name: string, organization: Organization, create: Work<Workspace>): Work<Workspace> {
   return async (connection, ...rest) => {
-    const namesake = (await listWorkspaces(connection, organization.id)).find((each) => each.name === name);
-    if (!namesake) return create(connection, ...rest);
+    const existing = (await listWorkspaces(connection, organization.id)).find((each) => each.name === name);
+    if (!existing) return create(connection, ...rest);
     throw new CommandError(
-      `"${organization.name}" has a workspace "${name}" already: ${namesake.id}; use it, or choose another name`,
+      `"${organization.name}" has a workspace "${name}" already: ${existing.id}; use it, or choose another name`,
     );
   };
 }

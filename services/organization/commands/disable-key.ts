@@ -7,5 +7,5 @@ export const disableKey = keyCommand({
   name: "disable-key",
   summary: "Suspends a key until enable-key lets it work again.",
   prepare: (key) => (key.revokedAt ? undefined : updateKey(key.id, { disabled: true })),
-  tell: (key) => `${nameOf(key)} is ${keyStatus(key, new Date())}; ${tokensOutliveKey}`,
+  describe: (key) => `${nameOf(key)} is ${keyStatus(key, new Date())}; ${tokensOutliveKey}`,
 });

@@ -12,5 +12,5 @@ export const enableKey = keyCommand({
     if (status === "active") return updateKey(key.id, { disabled: false });
     throw new CommandError(`${nameOf(key)} is ${status} for good; make another one with create-key`);
   },
-  tell: (key) => `${nameOf(key)} is enabled; where it was refused just now, it works within seconds`,
+  describe: (key) => `${nameOf(key)} is enabled; where it was refused just now, it works within seconds`,
 });

@@ -3,7 +3,7 @@ import type { Rule } from "../../platform/process/flags.ts";
 import { isName } from "../domain/field-rules.ts";
 import { isEmail } from "../domain/members.ts";
 import { isSlug } from "../domain/workspaces.ts";
-import { namesKey } from "../store/keys.ts";
+import { isKeyName } from "../store/keys.ts";
 
 export const name: Rule<string> = {
   sample: "NAME",
@@ -26,7 +26,7 @@ export const id: Rule<string> = {
 export const keyName: Rule<string> = {
   sample: "ID",
   meaning: "the id of a key, or its hash of 64 hexadecimal digits",
-  parse: (text) => (namesKey(text) ? text.toLowerCase() : undefined),
+  parse: (text) => (isKeyName(text) ? text.toLowerCase() : undefined),
 };
 
 export const slug: Rule<string> = {

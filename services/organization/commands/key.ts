@@ -17,13 +17,13 @@ interface KeyChange {
   /** Undefined if there is nothing to do. If it throws, nothing is changed. */
   readonly prepare: (key: Key) => Work<Key> | undefined;
   /** What to print about the resulting key. */
-  readonly tell: (key: Key) => string;
+  readonly describe: (key: Key) => string;
 }
 
 export const tokensOutliveKey = "access tokens that it was exchanged for work until they expire";
 
 /** A command that changes the key that its flag names. It may be repeated. */
-export function keyCommand({ name, summary, prepare, tell }: KeyChange): DatabaseCommand {
+export function keyCommand({ name, summary, prepare, describe }: KeyChange): DatabaseCommand {
   return defineCommand({
     name,
     summary,
@@ -33,7 +33,7 @@ export function keyCommand({ name, summary, prepare, tell }: KeyChange): Databas
       const key = await getKey(pool, id);
       const work = prepare(key);
       if (work) await change(pool, { organizationId: key.organizationId, as }, () => work);
-      return tell(await getKey(pool, key.id));
+      return describe(await getKey(pool, key.id));
     },
   });
 }

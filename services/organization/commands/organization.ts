@@ -43,16 +43,18 @@ export async function change<T>(
     ? findOldestAdminUserId(pool, organizationId)
     : getMemberUserId(pool, organizationId, as));
   const caller = { deadlineMs: monotonicMs() + timeoutMs, isCanceled: () => false };
-  return refusing(changeOrganization(pool, organizationId, { userId, keyId: undefined }, caller, prepare(userId)));
+  return asCommandError(
+    changeOrganization(pool, organizationId, { userId, keyId: undefined }, caller, prepare(userId)),
+  );
 }
 
 /** Turns a domain refusal into a refusal of the command. */
-export async function refusing<T>(changed: Promise<T>): Promise<T> {
+export async function asCommandError<T>(changed: Promise<T>): Promise<T> {
   try {
     return await changed;
   } catch (error) {
     // Faults of the database are reported like any other.
-    throw error instanceof DomainError && !isOfKind(error, "unavailable") ? refusalOf(error) : error;
+    throw error instanceof DomainError && !isOfKind(error, "unavailable") ? commandErrorFrom(error) : error;
   }
 }
 
@@ -62,7 +64,7 @@ async function getMemberUserId(pool: Pool, organizationId: string, address: stri
   throw new CommandError(`--as ${address}: no member of the organization; list-members shows who is`);
 }
 
-function refusalOf({ message, violations }: DomainError): CommandError {
+function commandErrorFrom({ message, violations }: DomainError): CommandError {
   const lines = violations.map((violation) => `${violation.path} ${violation.message}`);
   return new CommandError(lines.length > 1 ? lines.join("\n") : message);
 }

@@ -6,5 +6,5 @@ export const revokeKey = keyCommand({
   name: "revoke-key",
   summary: "Ends a key for good.",
   prepare: (key) => (key.revokedAt ? undefined : deleteKey(key.id)),
-  tell: (key) => `${nameOf(key)} is revoked since ${key.revokedAt?.toISOString()}; ${tokensOutliveKey}`,
+  describe: (key) => `${nameOf(key)} is revoked since ${key.revokedAt?.toISOString()}; ${tokensOutliveKey}`,
 });

@@ -33,7 +33,7 @@ export function workspaceNotFound(): DomainError {
   });
 }
 
-export function workspaceNeverWas(): DomainError {
+export function workspaceNeverExisted(): DomainError {
   return new DomainError("not_found", {
     reason: "WORKSPACE_NOT_FOUND",
     message: "No organization has, or had, a workspace with this id. Check the id.",
@@ -49,7 +49,7 @@ export function keyNotFound(): DomainError {
 }
 
 /** The same for a workspace that was deleted, never existed or belongs to another organization. */
-export function noSuchWorkspace(): DomainError {
+export function workspaceNotInOrganization(): DomainError {
   return new DomainError("not_found", {
     reason: "WORKSPACE_NOT_FOUND",
     message: "There is no such workspace in this organization. List the workspaces to see which there are.",
@@ -72,7 +72,7 @@ export function lastManagementKey(): DomainError {
   });
 }
 
-export function keyOfNoMember(): DomainError {
+export function keyOwnerNotMember(): DomainError {
   return new DomainError("failed_precondition", {
     reason: "KEY_OF_NO_MEMBER",
     message: "The member who owns this key has left the organization. Create another key for a current member.",
@@ -86,7 +86,7 @@ export function lastAdmin(): DomainError {
   });
 }
 
-export function keyAlreadyMade(hash: string): DomainError {
+export function keyAlreadyCreated(hash: string): DomainError {
   return new DomainError("already_exists", {
     reason: "KEY_ALREADY_MADE",
     message: `This request has already made the key with the hash ${hash}, and a secret is shown only once. Use the secret that was shown, or rotate the key with a new idempotency key.`,

@@ -48,16 +48,16 @@ export function getSessionPrincipal(
   requestedWorkspaceId: string | undefined,
   now: Date,
 ): Principal {
-  if (!scope || !isWorking(scope, now) || !reachesSomething(scope)) throw sessionInvalid();
+  if (!scope || !isWorking(scope, now) || !hasAccess(scope)) throw sessionInvalid();
   return getPrincipal(scope, requestedWorkspaceId, now);
 }
 
-function reachesSomething({ key, organizationId, workspaceId }: KeyScope): boolean {
+function hasAccess({ key, organizationId, workspaceId }: KeyScope): boolean {
   return organizationId !== undefined && (key.kind === "management" || workspaceId !== undefined);
 }
 
 /** When a session ends that is being used now. */
-export function expiresAtWhenUsed(scope: KeyScope, now: Date): Date {
+export function expiresAtIfUsedNow(scope: KeyScope, now: Date): Date {
   const session = scope.session && { ...scope.session, lastUsedAt: now };
   return scopeExpiresAt({ ...scope, session }) ?? now;
 }

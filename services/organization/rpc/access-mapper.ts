@@ -16,18 +16,18 @@ import { int32Max } from "../../platform/domain/limits.ts";
 import type { AccessToken } from "../domain/access-token.ts";
 import { keyInvalid } from "../domain/errors.ts";
 import { hashKey, type KeyRateLimit } from "../domain/keys.ts";
-import type { ShownKey } from "../store/key-scopes.ts";
+import type { PresentedKey } from "../store/key-scopes.ts";
 
 export const kindMessages: Readonly<Record<KeyKind, KeyKindMessage>> = {
   api: KeyKindMessage.API,
   management: KeyKindMessage.MANAGEMENT,
 };
 
-export function fromExchangeKeyRequest({ key, workspaceId }: ExchangeKeyRequest): ShownKey {
+export function fromExchangeKeyRequest({ key, workspaceId }: ExchangeKeyRequest): PresentedKey {
   const isSession = isSecret("session", key);
   if (!isSession && !isKey(key)) throw keyInvalid();
-  const shown = { hash: hashKey(key), isSession };
-  return { ...shown, workspaceId: workspaceId === "" ? undefined : fromWorkspaceId(workspaceId) };
+  const presented = { hash: hashKey(key), isSession };
+  return { ...presented, workspaceId: workspaceId === "" ? undefined : fromWorkspaceId(workspaceId) };
 }
 
 export function fromWorkspaceId(workspaceId: string): string {

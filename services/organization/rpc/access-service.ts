@@ -5,20 +5,20 @@ import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { OpenContext } from "../../platform/rpc/call-context.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
 import { type AccessToken, mintAccessToken, mintAccessTokens, tokenContent } from "../domain/access-token.ts";
-import { workspaceNeverWas } from "../domain/errors.ts";
+import { workspaceNeverExisted } from "../domain/errors.ts";
 import { checkExchanges } from "../domain/exchanges.ts";
 import { getPrincipal, type KeyScope, scopeExpiresAt } from "../domain/keys.ts";
 import { getSessionPrincipal } from "../domain/sessions.ts";
 import type { SigningKeys } from "../domain/signing-keys.ts";
-import { findKeyScopes, type ShownKey } from "../store/key-scopes.ts";
-import type { UseRecorder } from "../store/use-recorder.ts";
+import { findKeyScopes, type PresentedKey } from "../store/key-scopes.ts";
+import type { LastUseRecorder } from "../store/last-use-recorder.ts";
 import { findWorkspaceState } from "../store/workspaces.ts";
 import { fromExchangeKeyRequest, fromWorkspaceId, toExchangeKeyResponse } from "./access-mapper.ts";
 
 interface Parts {
   readonly pool: Pool;
-  readonly keyUse: UseRecorder;
-  readonly sessionUse: UseRecorder;
+  readonly keyUse: LastUseRecorder;
+  readonly sessionUse: LastUseRecorder;
   readonly signingKeys: SigningKeys;
   readonly ttlSeconds: number;
 }
@@ -33,11 +33,11 @@ export function accessService({
   const [signingKey] = signingKeys;
   const jwksJson = JSON.stringify({ keys: signingKeys.map(({ jwk }) => jwk) });
 
-  const findScopes = (shown: readonly ShownKey[], context: OpenContext) =>
-    retryTransient(context.deadlineMs, () => findKeyScopes(pool.within(context), shown));
+  const findScopes = (presented: readonly PresentedKey[], context: OpenContext) =>
+    retryTransient(context.deadlineMs, () => findKeyScopes(pool.within(context), presented));
 
   /** The grant of a key; throws if it is not valid. */
-  const grant = ({ hash, isSession, workspaceId }: ShownKey, scope: KeyScope | undefined) => {
+  const grant = ({ hash, isSession, workspaceId }: PresentedKey, scope: KeyScope | undefined) => {
     const now = new Date();
     const principal = (isSession ? getSessionPrincipal : getPrincipal)(scope, workspaceId, now);
     const content = tokenContent(principal, { now, ttlSeconds, keyExpiresAt: scope && scopeExpiresAt(scope) });
@@ -48,17 +48,17 @@ export function accessService({
 
   return {
     async exchangeKey(request, context) {
-      const shown = fromExchangeKeyRequest(request);
-      const scopes = await findScopes([shown], context);
-      const { content, principal, rateLimit } = grant(shown, scopes.get(shown));
+      const presented = fromExchangeKeyRequest(request);
+      const scopes = await findScopes([presented], context);
+      const { content, principal, rateLimit } = grant(presented, scopes.get(presented));
       return toExchangeKeyResponse(mintAccessToken(content, signingKey), principal, rateLimit);
     },
 
     async batchExchangeKeys({ requests }, context) {
       checkExchanges(requests);
-      const shown = requests.map((request) => attempt(() => fromExchangeKeyRequest(request)));
-      const scopes = await findScopes(successesOf(shown), context);
-      const grants = shown.map((each) =>
+      const presented = requests.map((request) => attempt(() => fromExchangeKeyRequest(request)));
+      const scopes = await findScopes(successesOf(presented), context);
+      const grants = presented.map((each) =>
         "error" in each ? each : attempt(() => grant(each.value, scopes.get(each.value))),
       );
       const contents = successesOf(grants).map(({ content }) => content);
@@ -80,7 +80,7 @@ export function accessService({
     async getWorkspaceState({ workspaceId }, context) {
       const id = fromWorkspaceId(workspaceId);
       const state = await retryTransient(context.deadlineMs, () => findWorkspaceState(pool.within(context), id));
-      if (!state) throw workspaceNeverWas();
+      if (!state) throw workspaceNeverExisted();
       return state;
     },
   };

@@ -6,7 +6,7 @@ import type { CallContext } from "../../platform/rpc/call-context.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { changeOrganization, type Work } from "../store/change-organization.ts";
 import { findOrganization } from "../store/organizations.ts";
-import { type Nameable, namedRequest } from "./named-request.ts";
+import { type IdentifiedMessage, repeatableRequest } from "./repeatable-request.ts";
 
 /** How the methods for management keys access their own organization, and no other. */
 export interface Administration {
@@ -21,7 +21,7 @@ export interface Administration {
     call: CallContext,
     prepare: () => Work<T>,
     answer: (result: T, organization: Organization) => MessageInitShape<O>,
-    repeatable?: { readonly method: DescMethodUnary<DescMessage, O>; readonly request: Nameable },
+    repeatable?: { readonly method: DescMethodUnary<DescMessage, O>; readonly request: IdentifiedMessage },
   ): Promise<MessageInitShape<O>>;
 }
 
@@ -58,7 +58,7 @@ export function administration({ pool, changePool }: Pools): Administration {
           const { result, changes } = await work(connection, organization, now);
           return { result: answer(result, organization), changes };
         },
-        repeatable && namedRequest(repeatable.method, repeatable.request),
+        repeatable && repeatableRequest(repeatable.method, repeatable.request),
       );
     },
   };

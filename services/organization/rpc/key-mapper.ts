@@ -36,7 +36,7 @@ export function toKeyMessage(key: Key, defaultWorkspaceId: string): MessageInitS
     updateTime: key.updatedAt && timestampFromDate(key.updatedAt),
     lastUseTime: key.lastUsedAt && timestampFromDate(key.lastUsedAt),
     expireTime: key.expiresAt && timestampFromDate(key.expiresAt),
-    previousExpireTime: isToCome(key.previousExpiresAt) ? timestampFromDate(key.previousExpiresAt) : undefined,
+    previousExpireTime: isInFuture(key.previousExpiresAt) ? timestampFromDate(key.previousExpiresAt) : undefined,
     ...toRateLimitField(key.rateLimit),
   };
 }
@@ -70,7 +70,7 @@ export function fromRotateKeyRequest({ key, graceSeconds, requestId, secretSeed 
   return { key, graceSeconds, requestId, secretSeed };
 }
 
-function isToCome(time: Date | undefined): time is Date {
+function isInFuture(time: Date | undefined): time is Date {
   return time !== undefined && time.getTime() > Date.now();
 }
 

@@ -9,8 +9,8 @@ import type { Actor, Changed } from "../domain/changes.ts";
 import { keyInvalid } from "../domain/errors.ts";
 import { keyStatus } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
-import { findAnswer, insertAnswer, type NamedRequest } from "./change-requests.ts";
-import { countChanges, findLogged, insertChanges } from "./changes.ts";
+import { findAnswer, insertAnswer, type RepeatableRequest } from "./change-requests.ts";
+import { countChanges, findLoggedId, insertChanges } from "./changes.ts";
 import { findKeyById } from "./keys.ts";
 import { lockOrganization } from "./organizations.ts";
 
@@ -28,7 +28,7 @@ export function changeOrganization<T>(
   actor: Actor,
   caller: Deadline,
   work: Work<T>,
-  request?: NamedRequest<T>,
+  request?: RepeatableRequest<T>,
 ): Promise<T> {
   /** What each attempt would answer, by its first change log entry. */
   const attempts = new Map<string, T>();
@@ -52,7 +52,7 @@ export function changeOrganization<T>(
     // If a connection was lost during the commit of an attempt, the change log shows whether it was stored. All
     // attempts are checked: a cluster node may apply what came through another only after it has refused a second
     // attempt.
-    const stored = await findLogged(connection, [...attempts.keys()]);
+    const stored = await findLoggedId(connection, [...attempts.keys()]);
     if (stored !== undefined) return attempts.get(stored) as T;
     // Before anything is checked: the change may have ended the key that made the request.
     const answered = request && (await findAnswer(connection, organizationId, request));

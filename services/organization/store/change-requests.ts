@@ -4,7 +4,7 @@ import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { requestIdReused } from "../domain/errors.ts";
 
 /** A change with a request id, and how its answer is stored. */
-export interface NamedRequest<T> {
+export interface RepeatableRequest<T> {
   readonly requestId: string;
   /** Of the request. */
   readonly digest: Buffer;
@@ -13,13 +13,13 @@ export interface NamedRequest<T> {
 }
 
 /** More than one, so that they are deleted faster than they are added. */
-const forgottenMax = 100;
+const deletedMax = 100;
 
 /** The answer to the request, if it was executed before. */
 export async function findAnswer<T>(
   executor: Executor,
   organizationId: string,
-  { requestId, digest, fromBytes }: NamedRequest<T>,
+  { requestId, digest, fromBytes }: RepeatableRequest<T>,
 ): Promise<{ readonly answer: T } | undefined> {
   const [rows] = await executor.execute<RowDataPacket[]>(
     "SELECT request_digest, answer FROM change_requests WHERE organization_id = ? AND request_id = ?",
@@ -35,13 +35,13 @@ export async function findAnswer<T>(
 export async function insertAnswer<T>(
   executor: Executor,
   organizationId: string,
-  { requestId, digest, toBytes }: NamedRequest<T>,
+  { requestId, digest, toBytes }: RepeatableRequest<T>,
   answer: T,
   now: Date,
 ): Promise<void> {
   const organization = idToBytes(organizationId);
   await executor.execute(
-    `DELETE FROM change_requests WHERE organization_id = ? AND created_at <= ? LIMIT ${forgottenMax}`,
+    `DELETE FROM change_requests WHERE organization_id = ? AND created_at <= ? LIMIT ${deletedMax}`,
     [organization, new Date(now.getTime() - requestRetentionMs)],
   );
   await executor.execute(

@@ -101,7 +101,7 @@ function numbering(executor: Executor, organizationId: string, lastOfAll: number
 }
 
 /** The one of these ids that has a change log entry. */
-export async function findLogged(executor: Executor, ids: readonly string[]): Promise<string | undefined> {
+export async function findLoggedId(executor: Executor, ids: readonly string[]): Promise<string | undefined> {
   if (ids.length === 0) return undefined;
   const [rows] = await executor.execute<RowDataPacket[]>(
     `SELECT id FROM organization_changes WHERE id IN (${repeated(ids.length, "?")})`,

@@ -5,7 +5,7 @@ import { checkKeyCreation, creationDigest, type KeyCreation, orderedPermissions 
 import { loggedKey, type NewKey, newApiKey, newManagementKey } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
 import type { Work } from "./change-organization.ts";
-import { findMadeKey, insertKeyRequest, keyRequestOf, unlessMadeElsewhere } from "./key-requests.ts";
+import { findCreatedKey, insertKeyRequest, keyRequestOf, rethrowUnlessCreatedElsewhere } from "./key-requests.ts";
 import { insertKey } from "./keys.ts";
 import { findMember } from "./members.ts";
 import { findWorkspace } from "./workspaces.ts";
@@ -15,7 +15,7 @@ export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey
   checkKeyCreation(creation, new Date());
   return async (connection, organization, now) => {
     const request = keyRequestOf(organization.id, creation, creationDigest(creation));
-    const repeated = await findMadeKey(connection, request, now);
+    const repeated = await findCreatedKey(connection, request, now);
     if (repeated) return { result: repeated, changes: [] };
     const workspaceId = await getWorkspaceId(connection, organization, creation);
     const owner = {
@@ -26,15 +26,15 @@ export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey
       rateLimit: creation.rateLimit,
       ...(request.seeded ? { newSecret: request.seeded } : {}),
     };
-    const made =
+    const created =
       workspaceId === undefined
         ? newManagementKey(owner)
         : newApiKey(owner, { workspaceId, permissions: orderedPermissions(creation.permissions) });
-    await insertKey(connection, made.key).catch(unlessMadeElsewhere(connection, request, now));
-    await insertKeyRequest(connection, request, made.key.hash, now);
-    const { key } = made;
+    await insertKey(connection, created.key).catch(rethrowUnlessCreatedElsewhere(connection, request, now));
+    await insertKeyRequest(connection, request, created.key.hash, now);
+    const { key } = created;
     const target = { kind: "key", id: key.id, name: key.name } as const;
-    return { result: made, changes: [{ action: "key_created", target, fields: differencesOf({}, loggedKey(key)) }] };
+    return { result: created, changes: [{ action: "key_created", target, fields: differencesOf({}, loggedKey(key)) }] };
   };
 }
 

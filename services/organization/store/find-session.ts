@@ -1,6 +1,6 @@
 import type { Executor } from "../../platform/mysql/pool.ts";
 import { sessionInvalid } from "../domain/errors.ts";
-import { expiresAtWhenUsed, getSessionPrincipal, type Session } from "../domain/sessions.ts";
+import { expiresAtIfUsedNow, getSessionPrincipal, type Session } from "../domain/sessions.ts";
 import { findKeyScope } from "./key-scopes.ts";
 import { findMember } from "./members.ts";
 import { findOrganization } from "./organizations.ts";
@@ -26,6 +26,6 @@ export async function getSession(executor: Executor, tokenHash: Buffer, now: Dat
     organization,
     member,
     workspaces,
-    expiresAt: expiresAtWhenUsed(scope, now),
+    expiresAt: expiresAtIfUsedNow(scope, now),
   };
 }

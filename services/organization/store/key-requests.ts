@@ -3,7 +3,7 @@ import { idToBytes } from "../../platform/domain/ids.ts";
 import { requestRetentionMs } from "../../platform/domain/limits.ts";
 import { WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { keyAlreadyMade, requestIdReused } from "../domain/errors.ts";
+import { keyAlreadyCreated, requestIdReused } from "../domain/errors.ts";
 import { type NewKey, type NewSecret, seededSecret } from "../domain/keys.ts";
 import { findKey } from "./keys.ts";
 
@@ -32,17 +32,17 @@ export function keyRequestOf(
 }
 
 /** More than one, so that they are deleted faster than they are added. */
-const forgottenMax = 100;
+const deletedMax = 100;
 
 /**
  * The key that the request created earlier, for a retry that can derive the secret from its seed. Any other retry is
  * refused: the secret is not stored, and cannot be shown again.
  */
-export async function findMadeKey(executor: Executor, request: KeyRequest, now: Date): Promise<NewKey | undefined> {
+export async function findCreatedKey(executor: Executor, request: KeyRequest, now: Date): Promise<NewKey | undefined> {
   if (request.requestId === "") return undefined;
   const [rows] = await executor.execute<RowDataPacket[]>(
     `SELECT request_digest, key_hash FROM key_requests WHERE organization_id = ? AND request_id = ? AND created_at > ?`,
-    [idToBytes(request.organizationId), request.requestId, keptSince(now)],
+    [idToBytes(request.organizationId), request.requestId, retainedSince(now)],
   );
   const [row] = rows;
   if (!row) return undefined;
@@ -50,7 +50,7 @@ export async function findMadeKey(executor: Executor, request: KeyRequest, now: 
   const { organizationId, seeded } = request;
   const hash = row.key_hash.toString("hex");
   const key = seeded?.hash === hash ? await findKey(executor, organizationId, hash) : undefined;
-  if (!seeded || !key) throw keyAlreadyMade(hash);
+  if (!seeded || !key) throw keyAlreadyCreated(hash);
   return { key, secret: seeded.secret };
 }
 
@@ -58,10 +58,10 @@ export async function findMadeKey(executor: Executor, request: KeyRequest, now: 
  * For the refusal of a secret that is taken: if the request was executed through another node of a cluster since we
  * looked, a retry finds it.
  */
-export function unlessMadeElsewhere(executor: Executor, request: KeyRequest, now: Date) {
+export function rethrowUnlessCreatedElsewhere(executor: Executor, request: KeyRequest, now: Date) {
   return async (error: unknown): Promise<never> => {
     if (!isOfKind(error, "already_exists")) throw error;
-    throw (await findMadeKey(executor, request, now)) ? new WrittenElsewhere(error) : error;
+    throw (await findCreatedKey(executor, request, now)) ? new WrittenElsewhere(error) : error;
   };
 }
 
@@ -73,10 +73,10 @@ export async function insertKeyRequest(
   now: Date,
 ): Promise<void> {
   const organizationId = idToBytes(request.organizationId);
-  await executor.execute(
-    `DELETE FROM key_requests WHERE organization_id = ? AND created_at <= ? LIMIT ${forgottenMax}`,
-    [organizationId, keptSince(now)],
-  );
+  await executor.execute(`DELETE FROM key_requests WHERE organization_id = ? AND created_at <= ? LIMIT ${deletedMax}`, [
+    organizationId,
+    retainedSince(now),
+  ]);
   if (request.requestId === "") return;
   // An expired row of the same request id may be among those that were not deleted.
   await executor.execute(
@@ -87,6 +87,6 @@ export async function insertKeyRequest(
   );
 }
 
-function keptSince(now: Date): Date {
+function retainedSince(now: Date): Date {
   return new Date(now.getTime() - requestRetentionMs);
 }

@@ -4,7 +4,7 @@ import type { KeyScope } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
 
 /** A presented key, by the hash of its secret or of a session's token, and the requested workspace. */
-export interface ShownKey {
+export interface PresentedKey {
   readonly hash: Buffer;
   readonly isSession?: boolean;
   readonly workspaceId: string | undefined;
@@ -20,7 +20,7 @@ interface ScopeRow extends KeyRow {
 }
 
 /** How a presented secret leads to a key. */
-interface Way {
+interface Lookup {
   readonly joins: string;
   /** Whether it was the secret before the last rotation. */
   readonly isPrevious: string;
@@ -29,36 +29,36 @@ interface Way {
 
 const noSession = "NULL AS session_created_at, NULL AS session_used_at";
 
-const bySecret: Way = { joins: "JOIN api_keys k ON k.key_hash = s.hash", isPrevious: "FALSE", session: noSession };
+const bySecret: Lookup = { joins: "JOIN api_keys k ON k.key_hash = s.hash", isPrevious: "FALSE", session: noSession };
 
-const byPreviousSecret: Way = {
+const byPreviousSecret: Lookup = {
   joins: "JOIN api_keys k ON k.previous_key_hash = s.hash",
   isPrevious: "TRUE",
   session: noSession,
 };
 
 /** A session lasts no longer than the secret that it was begun with. */
-const bySession: Way = {
+const bySession: Lookup = {
   joins: `JOIN console_sessions c ON c.token_hash = s.hash
       JOIN api_keys k ON k.id = c.key_id AND c.key_hash IN (k.key_hash, k.previous_key_hash)`,
   isPrevious: "c.key_hash <> k.key_hash",
   session: "c.created_at AS session_created_at, c.last_used_at AS session_used_at",
 };
 
-export async function findKeyScope(executor: Executor, shown: ShownKey): Promise<KeyScope | undefined> {
-  return (await findKeyScopes(executor, [shown])).get(shown);
+export async function findKeyScope(executor: Executor, presented: PresentedKey): Promise<KeyScope | undefined> {
+  return (await findKeyScopes(executor, [presented])).get(presented);
 }
 
 /**
  * Finds the presented keys that exist, and what each can use. One statement finds those of secrets, one those of
  * sessions; another looks up the remaining secrets among rotated ones.
  */
-export async function findKeyScopes<Shown extends ShownKey>(
+export async function findKeyScopes<Presented extends PresentedKey>(
   executor: Executor,
-  shown: readonly Shown[],
-): Promise<ReadonlyMap<Shown, KeyScope>> {
-  const scopes = new Map<Shown, KeyScope>();
-  const secrets = shown.filter(({ isSession }) => !isSession);
+  presented: readonly Presented[],
+): Promise<ReadonlyMap<Presented, KeyScope>> {
+  const scopes = new Map<Presented, KeyScope>();
+  const secrets = presented.filter(({ isSession }) => !isSession);
   await find(bySecret, secrets);
   await find(
     byPreviousSecret,
@@ -66,25 +66,25 @@ export async function findKeyScopes<Shown extends ShownKey>(
   );
   await find(
     bySession,
-    shown.filter(({ isSession }) => isSession),
+    presented.filter(({ isSession }) => isSession),
   );
   return scopes;
 
-  async function find(way: Way, some: readonly Shown[]): Promise<void> {
+  async function find(lookup: Lookup, some: readonly Presented[]): Promise<void> {
     if (some.length === 0) return;
-    for (const row of await selectScopes(way, executor, some)) {
-      scopes.set(some[row.place] as Shown, scopeFromRow(row));
+    for (const row of await selectScopes(lookup, executor, some)) {
+      scopes.set(some[row.place] as Presented, scopeFromRow(row));
     }
   }
 }
 
 /** Every table is read by unique keys. */
 async function selectScopes(
-  { joins, isPrevious, session }: Way,
+  { joins, isPrevious, session }: Lookup,
   executor: Executor,
-  shown: readonly ShownKey[],
+  presented: readonly PresentedKey[],
 ): Promise<ScopeRow[]> {
-  const parts = shown.map(
+  const parts = presented.map(
     (_, place) => `SELECT ${place} AS place, CAST(? AS BINARY(32)) AS hash, CAST(? AS BINARY(16)) AS workspace_id`,
   );
   const [rows] = await executor.execute<ScopeRow[]>(
@@ -95,7 +95,7 @@ async function selectScopes(
       LEFT JOIN organizations o ON o.id = k.organization_id AND o.deleted_at IS NULL
       LEFT JOIN workspaces w ON w.id = COALESCE(k.workspace_id, s.workspace_id, o.default_workspace_id)
         AND w.organization_id = o.id AND w.deleted_at IS NULL`,
-    shown.flatMap(({ hash, workspaceId }) => [hash, workspaceId === undefined ? null : idToBytes(workspaceId)]),
+    presented.flatMap(({ hash, workspaceId }) => [hash, workspaceId === undefined ? null : idToBytes(workspaceId)]),
   );
   return rows;
 }

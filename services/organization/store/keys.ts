@@ -3,7 +3,7 @@ import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { Executor } from "../../platform/mysql/pool.ts";
 import { rowChunks } from "../../platform/mysql/row-chunks.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
-import { keyAlreadyMade } from "../domain/errors.ts";
+import { keyAlreadyCreated } from "../domain/errors.ts";
 import type { Key } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
 
@@ -18,21 +18,21 @@ export async function findKeyById(executor: Executor, id: string): Promise<Key |
 const hashPattern = /^[0-9a-f]{64}$/i;
 
 /** Whether a text can be the hash or id of a key. */
-export function namesKey(text: string): boolean {
+export function isKeyName(text: string): boolean {
   return isId(text) || hashPattern.test(text);
 }
 
 /** The key with this hash or id, revoked or not, of any organization. */
 export async function findKeyAnywhere(executor: Executor, name: string): Promise<Key | undefined> {
-  const { sql, value } = namedBy(name);
+  const { sql, value } = conditionFor(name);
   const [rows] = await executor.execute<KeyRow[]>(`SELECT ${keyColumns} FROM api_keys k WHERE ${sql}`, [value]);
   return rows[0] && keyFromRow(rows[0]);
 }
 
 /** The key of the organization with this hash or id; undefined if it is revoked. */
 export async function findKey(executor: Executor, organizationId: string, name: string): Promise<Key | undefined> {
-  if (!namesKey(name)) return undefined;
-  const { sql, value } = namedBy(name);
+  if (!isKeyName(name)) return undefined;
+  const { sql, value } = conditionFor(name);
   const [rows] = await executor.execute<KeyRow[]>(
     `SELECT ${keyColumns} FROM api_keys k WHERE ${sql} AND k.organization_id = ? AND k.revoked_at IS NULL`,
     [value, idToBytes(organizationId)],
@@ -40,7 +40,7 @@ export async function findKey(executor: Executor, organizationId: string, name: 
   return rows[0] && keyFromRow(rows[0]);
 }
 
-function namedBy(name: string): { readonly sql: string; readonly value: Buffer } {
+function conditionFor(name: string): { readonly sql: string; readonly value: Buffer } {
   return isId(name)
     ? { sql: "k.id = ?", value: idToBytes(name) }
     : { sql: "k.key_hash = ?", value: Buffer.from(name, "hex") };
@@ -70,15 +70,15 @@ export async function insertKey(executor: Executor, key: Key): Promise<void> {
       key.rateLimit?.burst ?? null,
     ],
   );
-  await unlessTaken(key.hash, inserted);
+  await refuseTakenHash(key.hash, inserted);
 }
 
 /** A secret repeats only if its seed does, long after the request that it was first used for. */
-async function unlessTaken(hash: string, stored: Promise<unknown>): Promise<void> {
+async function refuseTakenHash(hash: string, stored: Promise<unknown>): Promise<void> {
   try {
     await stored;
   } catch (error) {
-    throw isDuplicateKey(error) ? keyAlreadyMade(hash) : error;
+    throw isDuplicateKey(error) ? keyAlreadyCreated(hash) : error;
   }
 }
 
@@ -122,19 +122,19 @@ export async function updateKeySecret(executor: Executor, before: Key, after: Ke
       idToBytes(after.id),
     ],
   );
-  await unlessTaken(after.hash, updated);
+  await refuseTakenHash(after.hash, updated);
 }
 
-/** Skips keys whose use was recorded since `unlessSince`. */
+/** Skips keys whose use was recorded since `exceptSince`. */
 export async function updateKeysLastUsed(
   executor: Executor,
   ids: readonly string[],
   usedAt: Date,
-  unlessSince: Date,
+  exceptSince: Date,
 ): Promise<void> {
   await executor.execute(
     `UPDATE api_keys SET last_used_at = ?
       WHERE id IN (${repeated(ids.length, "?")}) AND (last_used_at IS NULL OR last_used_at < ?)`,
-    [usedAt, ...ids.map(idToBytes), unlessSince],
+    [usedAt, ...ids.map(idToBytes), exceptSince],
   );
 }

@@ -5,7 +5,7 @@ import { sessionIdleMaxMs, ticketLifeMs } from "../domain/session-times.ts";
 import { keySessionsMax, type SessionKey } from "../domain/sessions.ts";
 
 /** More than one, so that they are deleted faster than they are added. */
-const forgottenMax = 100;
+const deletedMax = 100;
 
 export async function hasSession(executor: Executor, tokenHash: Buffer): Promise<boolean> {
   const [rows] = await executor.execute<RowDataPacket[]>("SELECT 1 FROM console_sessions WHERE token_hash = ?", [
@@ -35,12 +35,12 @@ export async function deleteSession(executor: Executor, tokenHash: Buffer): Prom
  * found by its last use, whichever of its time limits was reached first.
  */
 export async function deleteOldSessions(executor: Executor, keyId: string, now: Date): Promise<void> {
-  await executor.execute(`DELETE FROM console_sessions WHERE last_used_at <= ? LIMIT ${forgottenMax}`, [
+  await executor.execute(`DELETE FROM console_sessions WHERE last_used_at <= ? LIMIT ${deletedMax}`, [
     new Date(now.getTime() - sessionIdleMaxMs),
   ]);
   const [rows] = await executor.execute<RowDataPacket[]>(
     `SELECT token_hash FROM console_sessions WHERE key_id = ? ORDER BY created_at DESC, token_hash DESC
-      LIMIT ${forgottenMax} OFFSET ${keySessionsMax}`,
+      LIMIT ${deletedMax} OFFSET ${keySessionsMax}`,
     [idToBytes(keyId)],
   );
   if (rows.length === 0) return;
@@ -50,17 +50,17 @@ export async function deleteOldSessions(executor: Executor, keyId: string, now: 
   );
 }
 
-/** Skips sessions whose use was recorded since `unlessSince`. They are named by their hashes in hexadecimal digits. */
+/** Skips sessions whose use was recorded since `exceptSince`. They are named by their hashes in hexadecimal digits. */
 export async function updateSessionsLastUsed(
   executor: Executor,
   hashes: readonly string[],
   usedAt: Date,
-  unlessSince: Date,
+  exceptSince: Date,
 ): Promise<void> {
   await executor.execute(
     `UPDATE console_sessions SET last_used_at = ?
       WHERE token_hash IN (${repeated(hashes.length, "?")}) AND last_used_at < ?`,
-    [usedAt, ...hashes.map((hash) => Buffer.from(hash, "hex")), unlessSince],
+    [usedAt, ...hashes.map((hash) => Buffer.from(hash, "hex")), exceptSince],
   );
 }
 
@@ -71,7 +71,7 @@ export async function insertTicket(
   { keyId, keyHash }: SessionKey,
   now: Date,
 ): Promise<void> {
-  await executor.execute(`DELETE FROM console_tickets WHERE expires_at <= ? LIMIT ${forgottenMax}`, [now]);
+  await executor.execute(`DELETE FROM console_tickets WHERE expires_at <= ? LIMIT ${deletedMax}`, [now]);
   await executor.execute(
     "INSERT INTO console_tickets (ticket_hash, key_id, key_hash, expires_at) VALUES (?, ?, ?, ?)",
     [ticketHash, idToBytes(keyId), keyHash, new Date(now.getTime() + ticketLifeMs)],

@@ -1,6 +1,6 @@
 import type { PoolConnection } from "../../platform/mysql/pool.ts";
 import { differencesOf } from "../domain/changes.ts";
-import { keyNotFound, keyOfNoMember } from "../domain/errors.ts";
+import { keyNotFound, keyOwnerNotMember } from "../domain/errors.ts";
 import {
   checkKeyUpdate,
   checkManagementRemains,
@@ -22,7 +22,7 @@ export function updateKey(name: string, update: KeyUpdate): Work<Key> {
     const key = updatedKey(before, update, now);
     if (key === before) return { result: key, changes: [] };
     if (startsToWork(before, key, now) && !(await findMember(connection, organization.id, key.creatorUserId))) {
-      throw keyOfNoMember();
+      throw keyOwnerNotMember();
     }
     await checkManagement(connection, [key], now);
     await updateKeyRow(connection, key);

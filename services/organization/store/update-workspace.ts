@@ -1,6 +1,6 @@
 import type { Executor } from "../../platform/mysql/pool.ts";
 import { differencesOf } from "../domain/changes.ts";
-import { noSuchWorkspace, workspaceHasKeys, workspaceIsDefault } from "../domain/errors.ts";
+import { workspaceHasKeys, workspaceIsDefault, workspaceNotInOrganization } from "../domain/errors.ts";
 import { workingKeys } from "../domain/keys.ts";
 import { checkWorkspace, loggedWorkspace, type Workspace, type WorkspaceUpdate } from "../domain/workspaces.ts";
 import type { Work } from "./change-organization.ts";
@@ -42,6 +42,6 @@ export function deleteWorkspace(name: string): Work<Workspace> {
 
 export async function getWorkspace(executor: Executor, organizationId: string, name: string): Promise<Workspace> {
   const workspace = await findWorkspace(executor, organizationId, name);
-  if (!workspace) throw noSuchWorkspace();
+  if (!workspace) throw workspaceNotInOrganization();
   return workspace;
 }

@@ -74,7 +74,7 @@ export async function countWorkspaces(executor: Executor, organizationId: string
 
 /** Refuses a slug that another workspace of the organization has. */
 export async function insertWorkspace(executor: Executor, workspace: Workspace): Promise<void> {
-  await refusingTakenSlug(
+  await refuseTakenSlug(
     workspace,
     executor.execute(`INSERT INTO workspaces (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
       idToBytes(workspace.id),
@@ -89,7 +89,7 @@ export async function insertWorkspace(executor: Executor, workspace: Workspace):
 
 /** Refuses a slug that another workspace of the organization has. */
 export async function updateWorkspaceRow(executor: Executor, workspace: Workspace): Promise<void> {
-  await refusingTakenSlug(
+  await refuseTakenSlug(
     workspace,
     executor.execute(
       `UPDATE workspaces SET name = ?, slug = ?, description = ?, default_text_model = ?, default_image_model = ?,
@@ -115,7 +115,7 @@ function values(workspace: Workspace): (string | null)[] {
   ];
 }
 
-async function refusingTakenSlug({ slug }: Workspace, written: Promise<unknown>): Promise<void> {
+async function refuseTakenSlug({ slug }: Workspace, written: Promise<unknown>): Promise<void> {
   try {
     await written;
   } catch (error) {

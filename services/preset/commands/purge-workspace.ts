@@ -13,7 +13,7 @@ const id: Rule<string> = {
   parse: (text) => (isId(text) ? text.toLowerCase() : undefined),
 };
 
-const tellEvery = 50_000;
+const reportEvery = 50_000;
 
 /**
  * Deletes the presets of a workspace that was deleted; its keys have stopped working by then. `readOrganization` is called
@@ -29,7 +29,7 @@ export function purgeWorkspaceCommand(readOrganization: () => OrganizationAddres
     run: async ({ workspace }, pool: Pool) => {
       await checkDeleted(workspace, readOrganization());
       const deleted = await purgeWorkspace(pool, workspace, (table, count) => {
-        if (count > 0 && count % tellEvery === 0) console.error(`${count} rows of ${table} are deleted ...`);
+        if (count > 0 && count % reportEvery === 0) console.error(`${count} rows of ${table} are deleted ...`);
       });
       const { presets, preset_versions: versions } = deleted;
       return presets === 0

@@ -1,7 +1,7 @@
 import type { DomainError } from "../../platform/domain/domain-error.ts";
 import { newId } from "../../platform/domain/ids.ts";
 import { etagStale, presetArchived, presetExists, presetMissing } from "./errors.ts";
-import { areForNewPreset, isAsExpected } from "./etags.ts";
+import { isNewPresetExpected, matchesEtags } from "./etags.ts";
 import type { NewVersion } from "./new-version.ts";
 import { type Outcome, type Preset, type ServedPreset, timeOfChange } from "./preset.ts";
 
@@ -10,14 +10,14 @@ import { type Outcome, type Preset, type ServedPreset, timeOfChange } from "./pr
  * refusal is returned and not thrown: within a batch, it is the answer to this creation only.
  */
 export function addVersion(before: Preset | undefined, creation: NewVersion, now: Date): Outcome {
-  if (!isAsExpected(before, creation.etags ?? [])) return unexpected(before, creation);
+  if (!matchesEtags(before, creation.etags ?? [])) return etagMismatch(before, creation);
   if (before?.status === "archived") return presetArchived(creation.slug);
   return withNextVersion(before ?? newPreset(creation, now), creation, now);
 }
 
-function unexpected(before: Preset | undefined, { slug, etags = [] }: NewVersion): DomainError {
+function etagMismatch(before: Preset | undefined, { slug, etags = [] }: NewVersion): DomainError {
   if (!before) return presetMissing(slug);
-  return areForNewPreset(etags) ? presetExists(slug) : etagStale();
+  return isNewPresetExpected(etags) ? presetExists(slug) : etagStale();
 }
 
 /** A preset before its first version. */

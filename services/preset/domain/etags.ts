@@ -16,13 +16,13 @@ export function etagsViolations(etags: readonly string[]): FieldViolation[] {
 }
 
 /** Whether a preset is as the caller expects who sent these etags. Without etags, anything is. */
-export function isAsExpected(preset: Preset | undefined, etags: readonly string[]): boolean {
+export function matchesEtags(preset: Preset | undefined, etags: readonly string[]): boolean {
   if (etags.length === 0) return true;
   if (preset === undefined) return etags.includes(noEtag);
   return etags.includes(etagOf(preset)) || etags.includes(anyEtag);
 }
 
 /** Whether the caller wants to create a preset, and not to touch an existing one. */
-export function areForNewPreset(etags: readonly string[]): boolean {
+export function isNewPresetExpected(etags: readonly string[]): boolean {
   return etags.includes(noEtag);
 }

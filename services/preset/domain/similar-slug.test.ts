@@ -10,7 +10,7 @@ describe("mostSimilar", () => {
     ["upper case", "Support-Bot", "support-bot"],
     ["another separator", "support_bot", "support-bot"],
     ["a separator that is missing", "supportbot", "support-bot"],
-    ["three slips in ten letters", "spuport-bt", "support-bot"],
+    ["three typos in ten letters", "spuport-bt", "support-bot"],
     ["upper case of one letter", "A", "a"],
   ])("is found in spite of %s", (_name, given, meant) => {
     expect(mostSimilar(given, ["billing", meant, "zebra"])).toBe(meant);
@@ -20,8 +20,8 @@ describe("mostSimilar", () => {
     ["nothing is there", "support", []],
     ["nothing is close", "support", ["billing", "suborn", "s"]],
     ["it is short and the other is not the same", "ab", ["ac", "a", "abc"]],
-    ["there is more than one slip in three letters", "abcdef", ["xyzdef", "abc"]],
-    ["it is long and there are more than four slips", "a".repeat(60), [`${"a".repeat(55)}bbbbb`, "a".repeat(55)]],
+    ["there is more than one typo in three letters", "abcdef", ["xyzdef", "abc"]],
+    ["it is long and there are more than four typos", "a".repeat(60), [`${"a".repeat(55)}bbbbb`, "a".repeat(55)]],
   ])("is none where %s", (_name, given, others) => {
     expect(mostSimilar(given, others)).toBeUndefined();
   });

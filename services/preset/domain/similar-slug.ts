@@ -1,9 +1,9 @@
 /** Typos are tried only up to this position. A slug with a typo further on sorts next to the one that was meant. */
-const slipsTriedTo = 32;
-const lettersTriedTo = 4;
+const typoPositionsMax = 32;
+const letterPositionsMax = 4;
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
 const separators = ["-", "_", "."];
-const slipsMax = 4;
+const typosMax = 4;
 
 /** Slugs to look up if there is none of this name: those one typo away, or with another spelling. */
 export function spellingsNear(slug: string): string[] {
@@ -12,11 +12,11 @@ export function spellingsNear(slug: string): string[] {
     spellings.add(withSeparator(slug, separator));
     spellings.add(withSeparator(slug.toLowerCase(), separator));
   }
-  for (let at = 0; at <= Math.min(slug.length, slipsTriedTo); at += 1) {
+  for (let at = 0; at <= Math.min(slug.length, typoPositionsMax); at += 1) {
     const [before, letter, behind] = [slug.slice(0, at), slug.charAt(at), slug.slice(at + 1)];
     spellings.add(before + behind);
     spellings.add(before + behind.slice(0, 1) + letter + behind.slice(1));
-    for (const added of at < lettersTriedTo ? [...letters, ...separators] : separators) {
+    for (const added of at < letterPositionsMax ? [...letters, ...separators] : separators) {
       spellings.add(before + added + letter + behind);
       spellings.add(before + added + behind);
     }
@@ -28,13 +28,13 @@ export function spellingsNear(slug: string): string[] {
 
 /** The slug that was most likely meant; undefined if none is close. */
 export function mostSimilar(slug: string, others: readonly string[]): string | undefined {
-  const max = Math.min(slipsMax, Math.floor(slug.length / 3));
+  const max = Math.min(typosMax, Math.floor(slug.length / 3));
   const given = withSeparator(slug.toLowerCase(), "-");
-  let best: { readonly slug: string; readonly slips: number } | undefined;
+  let best: { readonly slug: string; readonly typos: number } | undefined;
   for (const other of others) {
-    const slips = countSlips(given, withSeparator(other.toLowerCase(), "-"), max);
-    if (slips > max || (best && (slips > best.slips || (slips === best.slips && other > best.slug)))) continue;
-    best = { slug: other, slips };
+    const typos = countTypos(given, withSeparator(other.toLowerCase(), "-"), max);
+    if (typos > max || (best && (typos > best.typos || (typos === best.typos && other > best.slug)))) continue;
+    best = { slug: other, typos };
   }
   return best?.slug;
 }
@@ -47,7 +47,7 @@ function withSeparator(slug: string, separator: string): string {
  * The number of edits (change, insert, delete, swap with the next letter) between two words; anything above `max` if it
  * is more. Only cells within `max` of the diagonal are computed, so it takes time in proportion to the length.
  */
-function countSlips(a: string, b: string, max: number): number {
+function countTypos(a: string, b: string, max: number): number {
   const far = max + 1;
   if (Math.abs(a.length - b.length) > max) return far;
   let twoBefore: number[] = [];

@@ -4,7 +4,7 @@ import { presetDescriptionLengthMax, presetNameLengthMax } from "../../platform/
 import { lengthViolations, requestIdViolations } from "../../platform/domain/text-violations.ts";
 import type { FieldChange } from "./change.ts";
 import { etagStale, statusTransition, versionNotFound } from "./errors.ts";
-import { etagsViolations, isAsExpected } from "./etags.ts";
+import { etagsViolations, matchesEtags } from "./etags.ts";
 import { type Preset, type PresetStatus, timeOfChange } from "./preset.ts";
 import { slugViolations } from "./slug.ts";
 import { versionNumberViolations } from "./version-number.ts";
@@ -52,7 +52,7 @@ export function applyUpdate(
   update: PresetUpdate,
   now: Date,
 ): { readonly preset: Preset; readonly fields: readonly FieldChange[] } {
-  if (!isAsExpected(preset, update.etags)) throw etagStale();
+  if (!matchesEtags(preset, update.etags)) throw etagStale();
   const { name = preset.name, status = preset.status, designatedVersion = preset.designatedNumber } = update;
   const description = update.description === undefined ? preset.description : (update.description ?? undefined);
   if (status !== preset.status && !transitions[preset.status].includes(status)) {

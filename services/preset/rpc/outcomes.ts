@@ -106,11 +106,11 @@ async function runParts<Part>(
     begun.push(begin(part, index));
     checkedBytes += Math.max(0, (sentBytes[index] as number) - besideContentBytes);
   }
-  await doneOrLate(begun, call);
+  await untilDoneOrLate(begun, call);
   return results;
 }
 
-async function doneOrLate(begun: readonly Promise<void>[], { deadlineMs }: CallContext): Promise<void> {
+async function untilDoneOrLate(begun: readonly Promise<void>[], { deadlineMs }: CallContext): Promise<void> {
   const leftMs = deadlineMs - monotonicMs();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

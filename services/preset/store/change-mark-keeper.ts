@@ -1,7 +1,7 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { monotonicMs } from "../../platform/process/clock.ts";
 import type { ChangeFilter } from "../domain/change.ts";
-import { areMarksTrue, deleteMarks, extendMarks } from "./change-marks.ts";
+import { areMarksCorrect, deleteMarks, extendMarks } from "./change-marks.ts";
 import type { WorkspaceChangePage } from "./list-workspace-changes.ts";
 
 /** How often the marks of a workspace are checked while it is read. */
@@ -23,7 +23,7 @@ export class ChangeMarkKeeper {
    * To be called for each page that was read, without awaiting it. It never throws, and works on one workspace at a
    * time: pages are found without marks, too, and the next reader tries again.
    */
-  async keep(workspaceId: string, filter: ChangeFilter, marks: WorkspaceChangePage["marks"]): Promise<void> {
+  async maintain(workspaceId: string, filter: ChangeFilter, marks: WorkspaceChangePage["marks"]): Promise<void> {
     const isCheckDue = marks.areUsed && this.#isCheckDue(workspaceId);
     if (this.#isBusy || !(isCheckDue || marks.areWanted)) return;
     this.#isBusy = true;
@@ -45,6 +45,6 @@ export class ChangeMarkKeeper {
   #check(workspaceId: string): Promise<boolean> {
     if (this.#checkedAtMs.size >= checkedMax) this.#checkedAtMs.clear();
     this.#checkedAtMs.set(workspaceId, monotonicMs());
-    return areMarksTrue(this.#pool, workspaceId);
+    return areMarksCorrect(this.#pool, workspaceId);
   }
 }

@@ -16,7 +16,7 @@ export const markSpacing = 2_000;
 
 /**
  * Changes this much older than now, and than the newest one, are complete: no transaction takes as long, and the clocks
- * of processes do not differ by so much. If they do, `areMarksTrue` notices.
+ * of processes do not differ by so much. If they do, `areMarksCorrect` notices.
  */
 const settledMs = 10 * 60_000;
 
@@ -69,7 +69,7 @@ export async function sumRevisions(executor: Executor, workspaceId: string): Pro
  * Whether the marks of a workspace are right: those for all changes must agree with the presets. No mark of a filter is
  * later or created earlier than the last of these, so whatever makes one of them wrong makes these wrong, too.
  */
-export function areMarksTrue(pool: Pool, workspaceId: string): Promise<boolean> {
+export function areMarksCorrect(pool: Pool, workspaceId: string): Promise<boolean> {
   return inSnapshot(pool, async (connection) => {
     const last = await findMark(connection, workspaceId, unfiltered);
     if (!last) return true;

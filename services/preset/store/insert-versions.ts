@@ -13,11 +13,11 @@ import { insertingChanges, type NewChange } from "./insert-changes.ts";
 import { addingToCounts } from "./preset-counts.ts";
 import { type PresetRow, presetColumns, presetFromRow } from "./preset-rows.ts";
 import { presetStateToJson } from "./preset-state.ts";
-import { findUsedByUpdates } from "./update-requests.ts";
+import { findCreationsWithReusedIds } from "./update-requests.ts";
 import { insertingPresets, updatingPresets } from "./write-presets.ts";
 
 /** At least one of the request ids is already stored: it is a retry. */
-export class RequestSeen extends Error {
+export class DuplicateRequest extends Error {
   /** The earlier answer to each creation; undefined for new ones. */
   readonly replays: readonly (Outcome | undefined)[];
 
@@ -28,7 +28,7 @@ export class RequestSeen extends Error {
 }
 
 /** Another process has created one of the presets since we looked: look again. */
-export class PresetAppeared extends Error {}
+export class PresetCreatedElsewhere extends Error {}
 
 /** With NOWAIT, a row that someone else has locked fails the statement at once. */
 export type RowLock = "FOR UPDATE" | "FOR UPDATE NOWAIT";
@@ -44,7 +44,7 @@ interface Plan {
   readonly outcomes: readonly Outcome[];
   readonly additions: readonly Addition[];
   /** New presets, and existing ones, each as its last creation leaves it; in key order. */
-  readonly made: readonly Preset[];
+  readonly created: readonly Preset[];
   readonly changed: readonly Preset[];
 }
 
@@ -59,11 +59,11 @@ export async function insertVersions(
   lock: RowLock = "FOR UPDATE",
 ): Promise<Outcome[]> {
   const found = await lockPresets(connection, creations, lock);
-  const usedByUpdates = await findUsedByUpdates(connection, creations);
-  const plan = planVersions(creations, found, usedByUpdates);
+  const withReusedIds = await findCreationsWithReusedIds(connection, creations);
+  const plan = planVersions(creations, found, withReusedIds);
   if (plan.additions.length > 0) {
     await connection.executeAll(statementsOf(plan)).catch(async (error: unknown) => {
-      throw isDuplicateKey(error) ? await findDuplicate(connection, creations, plan.made, lock, error) : error;
+      throw isDuplicateKey(error) ? await findDuplicate(connection, creations, plan.created, lock, error) : error;
     });
   }
   // A retry of something stored before the preset was archived is not a new version: it gets its first answer.
@@ -75,14 +75,14 @@ export async function insertVersions(
 function planVersions(
   creations: readonly NewVersion[],
   found: ReadonlyMap<string, Preset>,
-  usedByUpdates: ReadonlySet<NewVersion>,
+  withReusedIds: ReadonlySet<NewVersion>,
 ): Plan {
   const now = new Date();
   /** Every preset of the batch as the last creation left it. */
   const presets = new Map(found);
   const additions: Addition[] = [];
   const outcomes = creations.map((creation): Outcome => {
-    if (usedByUpdates.has(creation)) return requestIdReused();
+    if (withReusedIds.has(creation)) return requestIdReused();
     const key = presetKey(creation);
     const before = presets.get(key);
     const preset = addVersion(before, creation, now);
@@ -92,40 +92,40 @@ function planVersions(
     return preset;
   });
   const written = [...new Set(additions.map(({ creation }) => presetKey(creation)))].sort();
-  const made = written.filter((key) => !found.has(key)).map((key) => presets.get(key) as Preset);
+  const created = written.filter((key) => !found.has(key)).map((key) => presets.get(key) as Preset);
   const changed = written.filter((key) => found.has(key)).map((key) => presets.get(key) as Preset);
-  return { outcomes, additions, made, changed };
+  return { outcomes, additions, created, changed };
 }
 
-function statementsOf({ additions, made, changed }: Plan): Statement[] {
+function statementsOf({ additions, created, changed }: Plan): Statement[] {
   return [
-    ...(made.length > 0 ? [insertingPresets(made)] : []),
+    ...(created.length > 0 ? [insertingPresets(created)] : []),
     // Before the versions: if it is refused, there is no version of ours that could be mistaken for that of an earlier
     // attempt.
     insertingChanges(additions),
     insertingVersions(additions),
     ...(changed.length > 0 ? [updatingPresets(changed)] : []),
-    ...(made.length > 0 ? [addingToCounts(made)] : []),
+    ...(created.length > 0 ? [addingToCounts(created)] : []),
   ];
 }
 
 /**
- * Why a unique index refused a row: RequestSeen, PresetAppeared, or the database's own error. It does not depend on
+ * Why a unique index refused a row: DuplicateRequest, PresetCreatedElsewhere, or the database's own error. It does not depend on
  * which index it was: the rows that exist by now are visible through this connection.
  */
 async function findDuplicate(
   connection: PoolConnection,
   creations: readonly NewVersion[],
-  made: readonly Preset[],
+  created: readonly Preset[],
   lock: RowLock,
   error: unknown,
 ): Promise<unknown> {
   const replays = await findReplays(connection, creations);
-  if (replays.size > 0) return new RequestSeen(creations.map((creation) => replays.get(creation)));
+  if (replays.size > 0) return new DuplicateRequest(creations.map((creation) => replays.get(creation)));
   const stored = await lockPresets(connection, creations, lock);
   // The existing row may be the one that our own first statement has just stored.
-  const isOthers = (preset: Preset) => (stored.get(presetKey(preset))?.id ?? preset.id) !== preset.id;
-  return made.some(isOthers) ? new PresetAppeared() : error;
+  const isStoredByOther = (preset: Preset) => (stored.get(presetKey(preset))?.id ?? preset.id) !== preset.id;
+  return created.some(isStoredByOther) ? new PresetCreatedElsewhere() : error;
 }
 
 // The forced index makes this a walk over single keys, in key order, even while the table is small: a scan would wait

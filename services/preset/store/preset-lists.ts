@@ -74,7 +74,7 @@ export class PresetLists {
       if (this.#replica === this.#primary || !isSchemaOlder(error)) throw error;
       return listFrom(this.#primary);
     });
-    void this.#marks.keep(workspaceId, filter, found.marks);
+    void this.#marks.maintain(workspaceId, filter, found.marks);
     return found;
   }
 

@@ -98,7 +98,7 @@ type FoundPresetRow = FoundRow<PresetRow>;
 type FoundVersionRow = FoundRow<Pick<PresetRow, "workspace_id" | "slug">>;
 
 function valueOrLarge<Value>({ config, content_bytes }: FoundRow<unknown>, value: Value): Value | Large<Value> {
-  return config === null && content_bytes !== undefined ? { largeBytes: content_bytes, bare: value } : value;
+  return config === null && content_bytes !== undefined ? { largeBytes: content_bytes, withoutContent: value } : value;
 }
 
 function withoutContent({ designatedVersion, ...preset }: ServedPreset): ServedPreset {

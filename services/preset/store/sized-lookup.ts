@@ -11,7 +11,7 @@ export type Admit = (bytes: number) => void;
 /** What was found, but not read yet because of its size: everything except its content. */
 export interface Large<Value> {
   readonly largeBytes: number;
-  readonly bare: Value;
+  readonly withoutContent: Value;
 }
 
 /**
@@ -92,11 +92,11 @@ export class SizedLookup<Key, Value extends object> {
     key: Key,
     caller: Deadline,
     admit?: Admit,
-    isKnown?: (bare: Value) => boolean,
+    isKnown?: (withoutContent: Value) => boolean,
   ): Promise<Value | undefined> {
     const found = await this.#batcher.submit(key, caller);
     if (found === undefined || !("largeBytes" in found)) return found;
-    if (isKnown?.(found.bare)) return found.bare;
+    if (isKnown?.(found.withoutContent)) return found.withoutContent;
     admit?.(found.largeBytes);
     return this.#largeBatcher.submit({ key, largeBytes: found.largeBytes }, caller);
   }

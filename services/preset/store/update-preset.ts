@@ -16,7 +16,7 @@ import {
   versionColumns,
   versionFromRow,
 } from "./preset-rows.ts";
-import { findUpdated, forgetSomeUpdates, insertUpdate } from "./update-requests.ts";
+import { deleteSomeOldUpdates, findUpdated, insertUpdate } from "./update-requests.ts";
 import { updatingPresets } from "./write-presets.ts";
 
 /**
@@ -34,9 +34,9 @@ export async function updatePreset(
     pool,
     async (connection) => {
       // Getting the connection, and the lock, may have taken time.
-      checkIsThere(caller);
+      checkStillWaiting(caller);
       const before = await lockPreset(connection, workspaceId, update.slug);
-      checkIsThere(caller);
+      checkStillWaiting(caller);
       if (!before) throw presetNotFound(update.slug);
       const updated = await findUpdated(connection, before, update);
       if (updated) return getServedPreset(connection, updated);
@@ -50,17 +50,17 @@ export async function updatePreset(
         const change = { preset, change: updateChange(preset, fields, actor) };
         await connection.executeAll([updatingPresets([served]), insertingChanges([change])]);
       }
-      checkIsThere(caller);
+      checkStillWaiting(caller);
       return served;
     },
     caller,
   );
-  forgetSomeUpdates(pool, workspaceId);
+  deleteSomeOldUpdates(pool, workspaceId);
   return answer;
 }
 
 /** A caller that was not answered in time must not find the change later. */
-function checkIsThere(caller: Deadline): void {
+function checkStillWaiting(caller: Deadline): void {
   if (hasGivenUp(caller)) throw deadlineExceeded();
 }
 

@@ -59,17 +59,17 @@ export async function insertUpdate(
 /**
  * One update in this many deletes old ones, at almost no cost; several of them, so that they go faster than they come.
  */
-const forgetsOneIn = 40;
-const forgottenMax = 100;
+const deletesOneIn = 40;
+const deletedMax = 100;
 
 /**
  * Occasionally deletes update requests of a workspace that are too old to be retried. Outside the transaction of an
  * update, so that none waits for another one's deletion. Nobody awaits it, and whatever fails is left to the next one.
  */
-export function forgetSomeUpdates(executor: Executor, workspaceId: string): void {
-  if (Math.random() * forgetsOneIn >= 1) return;
+export function deleteSomeOldUpdates(executor: Executor, workspaceId: string): void {
+  if (Math.random() * deletesOneIn >= 1) return;
   executor
-    .execute(`DELETE FROM preset_updates WHERE workspace_id = ? AND created_at <= ? LIMIT ${forgottenMax}`, [
+    .execute(`DELETE FROM preset_updates WHERE workspace_id = ? AND created_at <= ? LIMIT ${deletedMax}`, [
       idToBytes(workspaceId),
       new Date(Date.now() - requestRetentionMs),
     ])
@@ -77,7 +77,7 @@ export function forgetSomeUpdates(executor: Executor, workspaceId: string): void
 }
 
 /** Which of these creations have a request id that an update used. */
-export async function findUsedByUpdates(
+export async function findCreationsWithReusedIds(
   connection: PoolConnection,
   creations: readonly NewVersion[],
 ): Promise<ReadonlySet<NewVersion>> {

@@ -7,7 +7,7 @@ import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
 import { TransientMap } from "../../platform/process/transient-map.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { presetKey, type ServedPreset } from "../domain/preset.ts";
-import { HeldPresets } from "./held-presets.ts";
+import { LockedPresets } from "./locked-presets.ts";
 import { writeVersions } from "./write-versions.ts";
 
 const writersMax = 2;
@@ -43,13 +43,13 @@ export class VersionWriter {
   readonly #inFlight = new TransientMap<string, Promise<ServedPreset>>();
 
   constructor(pool: Pool, { batchByWorkspace, observer }: BatchOptions) {
-    const held = new HeldPresets();
+    const lockedPresets = new LockedPresets();
     const groupOf = (creation: NewVersion): string => {
       // If a row is locked for long, its creations get batches of their own, so that nobody else waits for it.
-      if (held.has(creation)) return presetKey(creation);
+      if (lockedPresets.has(creation)) return presetKey(creation);
       return batchByWorkspace ? creation.workspaceId : "";
     };
-    this.#batcher = new Batcher({ ...policy, observer, groupOf }, (parts) => writeVersions(pool, held, parts));
+    this.#batcher = new Batcher({ ...policy, observer, groupOf }, (parts) => writeVersions(pool, lockedPresets, parts));
   }
 
   /**

@@ -10,8 +10,8 @@ import { monotonicMs } from "../../platform/process/clock.ts";
 import { hasGivenUp, timeLeftMs } from "../../platform/process/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { presetKey, type ServedPreset } from "../domain/preset.ts";
-import type { HeldPresets } from "./held-presets.ts";
-import { insertVersions, PresetAppeared, RequestSeen, type RowLock } from "./insert-versions.ts";
+import { DuplicateRequest, insertVersions, PresetCreatedElsewhere, type RowLock } from "./insert-versions.ts";
+import type { LockedPresets } from "./locked-presets.ts";
 
 type Creation = BatchPart<NewVersion, ServedPreset>;
 
@@ -19,15 +19,17 @@ type Creation = BatchPart<NewVersion, ServedPreset>;
 const triesMax = 7;
 
 /** Writes a batch and settles every creation; retries while there is time and a chance of success. */
-export function writeVersions(pool: Pool, held: HeldPresets, parts: readonly Creation[]): Promise<void> {
-  const attempts = new Attempts(pool, held);
-  return parts.some(({ request }) => held.has(request)) ? attempts.writeUnlessHeld(parts, 1) : attempts.write(parts);
+export function writeVersions(pool: Pool, lockedPresets: LockedPresets, parts: readonly Creation[]): Promise<void> {
+  const attempts = new Attempts(pool, lockedPresets);
+  return parts.some(({ request }) => lockedPresets.has(request))
+    ? attempts.writeUnlessLocked(parts, 1)
+    : attempts.write(parts);
 }
 
 /** The attempts to write one batch, and what is known after each. */
 class Attempts {
   readonly #pool: Pool;
-  readonly #held: HeldPresets;
+  readonly #lockedPresets: LockedPresets;
   readonly #startedAtMs = monotonicMs();
   /**
    * Creations whose commit was sent and not answered. From then on none of them may be reported as not stored: they are
@@ -35,26 +37,27 @@ class Attempts {
    */
   readonly #unsettled = new Map<Creation, CommitUnknown>();
 
-  constructor(pool: Pool, held: HeldPresets) {
+  constructor(pool: Pool, lockedPresets: LockedPresets) {
     this.#pool = pool;
-    this.#held = held;
+    this.#lockedPresets = lockedPresets;
   }
 
   async write(batch: readonly Creation[]): Promise<void> {
     let parts = batch;
     let lastError: unknown;
     for (let attempt = 0; ; attempt += 1) {
-      parts = parts.filter((part) => !this.#refusesAsLate(part, lastError));
+      parts = parts.filter((part) => !this.#failIfLate(part, lastError));
       if (parts.length === 0) return;
       try {
         parts = await this.#attempt(parts);
       } catch (error) {
         lastError = error;
         const isSettled = !parts.some((part) => this.#unsettled.has(part));
-        if (isSettled && isLockTimeout(error)) return this.#takeApart(parts, error);
+        if (isSettled && isLockTimeout(error)) return this.#writeEachPreset(parts, error);
         if (isSettled && this.#isOutOfReach(error)) return fail(parts, databaseUnavailable(error));
         if (isTransient(error)) await pause(attempt, parts);
-        else if (!(error instanceof PresetAppeared || error instanceof PartLate)) return this.#split(parts, error);
+        else if (!(error instanceof PresetCreatedElsewhere || error instanceof PartLate))
+          return this.#split(parts, error);
       }
     }
   }
@@ -63,16 +66,16 @@ class Attempts {
    * Writes creations without waiting for a row lock. A process that is merely writing the row right now releases it
    * between two tries.
    */
-  async writeUnlessHeld(parts: readonly Creation[], tries: number): Promise<void> {
+  async writeUnlessLocked(parts: readonly Creation[], tries: number): Promise<void> {
     try {
       const rest = await this.#attempt(parts, "FOR UPDATE NOWAIT");
-      for (const { request } of parts) this.#held.delete(request);
+      for (const { request } of parts) this.#lockedPresets.delete(request);
       if (rest.length > 0) await this.write(rest);
     } catch (error) {
       if (!isLockTimeout(error)) return this.write(parts);
       if (tries <= 1) return this.#giveUp(parts, error);
       await sleep(backoffMs(triesMax - tries));
-      await this.writeUnlessHeld(parts, tries - 1);
+      await this.writeUnlessLocked(parts, tries - 1);
     }
   }
 
@@ -95,7 +98,7 @@ class Attempts {
       return [];
     } catch (error) {
       if (error instanceof CommitUnknown) for (const part of parts) this.#unsettled.set(part, error);
-      if (!(error instanceof RequestSeen)) throw error;
+      if (!(error instanceof DuplicateRequest)) throw error;
       return parts.filter((part, index) => {
         const replay = error.replays[index];
         if (replay instanceof DomainError) part.fail(replay);
@@ -109,14 +112,14 @@ class Attempts {
    * Another session holds the row of one of the presets for long: that preset is given up, and the others do not wait
    * for it again.
    */
-  async #takeApart(parts: readonly Creation[], error: unknown): Promise<void> {
+  async #writeEachPreset(parts: readonly Creation[], error: unknown): Promise<void> {
     const groups = [...Map.groupBy(parts, ({ request }) => presetKey(request)).values()];
     if (groups.length === 1) this.#giveUp(parts, error);
-    else await Promise.all(groups.map((group) => this.writeUnlessHeld(group, triesMax)));
+    else await Promise.all(groups.map((group) => this.writeUnlessLocked(group, triesMax)));
   }
 
   #giveUp(parts: readonly Creation[], error: unknown): void {
-    for (const { request } of parts) this.#held.add(request);
+    for (const { request } of parts) this.#lockedPresets.add(request);
     fail(parts, conflictNotSettled(error));
   }
 
@@ -134,7 +137,7 @@ class Attempts {
   }
 
   /** True if the part's time is up; it has then been settled with what is known. */
-  #refusesAsLate(part: Creation, lastError: unknown): boolean {
+  #failIfLate(part: Creation, lastError: unknown): boolean {
     if (!hasGivenUp(part)) return false;
     const unknown = this.#unsettled.get(part);
     if (unknown) part.fail(outcomeUnknown(unknown));

@@ -5,14 +5,14 @@ const intervalMs = 60_000;
 const rememberedMax = 10_000;
 const batchMax = 100;
 
-/** Records that these were used, unless that was recorded since `unlessSince`. Their names are sorted. */
-type UpdateLastUsed = (names: readonly string[], usedAt: Date, unlessSince: Date) => Promise<void>;
+/** Records that these were used, unless that was recorded since `exceptSince`. Their names are sorted. */
+type UpdateLastUsed = (names: readonly string[], usedAt: Date, exceptSince: Date) => Promise<void>;
 
 /**
  * Records when keys, or sessions, were last used, about once a minute each. Nobody waits for it: a successful exchange
  * must not fail or slow down because of it. While one statement is in flight, uses are collected for the next.
  */
-export class UseRecorder {
+export class LastUseRecorder {
   readonly #update: UpdateLastUsed;
   readonly #logger: Logger;
   /**

@@ -11,16 +11,16 @@ import {
 } from "@bufbuild/protobuf";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
 import { requestIdViolations } from "../../platform/domain/text-violations.ts";
-import type { NamedRequest } from "../store/change-requests.ts";
+import type { RepeatableRequest } from "../store/change-requests.ts";
 
 /** A request that may have a request id. */
-export type Nameable = Message & { readonly requestId: string };
+export type IdentifiedMessage = Message & { readonly requestId: string };
 
 /** How a retry of the request is recognized, and how its answer is stored. Undefined if it has no request id. */
-export function namedRequest<I extends DescMessage, O extends DescMessage>(
+export function repeatableRequest<I extends DescMessage, O extends DescMessage>(
   { input, output }: DescMethodUnary<I, O>,
-  request: Nameable,
-): NamedRequest<MessageInitShape<O>> | undefined {
+  request: IdentifiedMessage,
+): RepeatableRequest<MessageInitShape<O>> | undefined {
   const { requestId } = request;
   if (requestId === "") return undefined;
   const violations = requestIdViolations(requestId);

@@ -4,7 +4,7 @@ import { type PresetKey, presetKey } from "../domain/preset.ts";
  * Presets whose row another session held for long. They are written in batches of their own, without waiting for the
  * lock.
  */
-export class HeldPresets {
+export class LockedPresets {
   readonly #keys = new Set<string>();
 
   has(preset: PresetKey): boolean {
