@@ -31,29 +31,29 @@ describe("startInBackground", () => {
     { script: "exit 3", exit: { reason: "exit code 3", killed: false, hopeless: false } },
     { script: "exit 78", exit: { reason: "exit code 78", killed: false, hopeless: true } },
     { script: "kill -9 $$", exit: { reason: "ended by SIGKILL", killed: true, hopeless: false } },
-  ])("tells how it ended: $exit.reason", async ({ script, exit }) => {
+  ])("reports how it ended: $exit.reason", async ({ script, exit }) => {
     expect(await runShell(script).exited).toEqual(exit);
   });
 
-  it("tells that there is no such program", async () => {
+  it("reports a missing program", async () => {
     const missing = startInBackground({ command: join(folder, "missing"), args: [], logFile });
     expect(await missing.exited).toMatchObject({ killed: false, hopeless: true });
   });
 
-  it("ends by force what does not stop in time", async () => {
+  it("kills a process that does not stop in time", async () => {
     const stubborn = runShell("trap '' TERM; echo up; while :; do sleep 0.05; done");
     await expect.poll(() => readFileSync(logFile, "utf8")).toContain("up");
     await stubborn.stop(100);
     expect(await stubborn.exited).toMatchObject({ killed: true });
   });
 
-  it("takes a stop of what has ended already", async () => {
+  it("allows stopping a process that has already ended", async () => {
     const ended = runShell("true");
     await ended.exited;
     await ended.stop();
   });
 
-  it.runIf(process.platform === "linux")("ends it with its parent, even where that one is killed", async () => {
+  it.runIf(process.platform === "linux")("ends the process with its parent, even if the parent is killed", async () => {
     const module = JSON.stringify(join(import.meta.dirname, "background-process.ts"));
     const command = JSON.stringify({ command: "sleep", args: ["60"], logFile });
     const source = `

@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("credentials", () => {
-  it("hold the keys and every address, for their owner alone", () => {
+  it("contain the keys and every address, readable only by the owner", () => {
     writeCredentials(file, keys, portDefaults, databases);
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
       base_url: "http://127.0.0.1:8080",
@@ -50,7 +50,7 @@ describe("credentials", () => {
   });
 
   it.each(["", "{", "null", "{}", '{"api_key": "sk-api"}', '{"api_key": 1, "management_key": 2}'])(
-    "are refused when they hold %j, and not overwritten",
+    "are rejected if they contain %j, and not overwritten",
     (content) => {
       writeFileSync(file, content);
       expect(() => findKeys(file)).toThrow(StartError);

@@ -18,29 +18,29 @@ function fakeService({ taken = false, members = [] as string[], broken = false }
 }
 
 describe("createDemo", () => {
-  it("makes an organization with an admin and two more members", async () => {
+  it("creates an organization with an admin and two more members", async () => {
     const { calls, run } = fakeService({});
     expect(await createDemo(run)).toEqual({ api_key: "sk-api", management_key: "sk-management", isNew: true });
     expect(calls).toEqual(["bootstrap", "add-member grace@example.com", "add-member alan@example.com"]);
   });
 
-  it("makes new keys where the organization is there and its keys are lost", async () => {
+  it("creates new keys if the organization exists and its keys are lost", async () => {
     const { run } = fakeService({ taken: true, members: ["grace@example.com", "alan@example.com"] });
     expect(await createDemo(run)).toEqual({ api_key: "sk-new-api", management_key: "sk-new-management", isNew: false });
   });
 
-  it("adds the members that a start which was cut short has not", async () => {
+  it("adds members missing from an interrupted start", async () => {
     const { calls, run } = fakeService({ taken: true, members: ["grace@example.com"] });
     await createDemo(run);
     expect(calls).toContain("add-member alan@example.com");
   });
 
-  it("tells the first reason where nothing can be made", async () => {
+  it("reports the first reason if nothing can be created", async () => {
     const { run } = fakeService({ broken: true });
     await expect(createDemo(run)).rejects.toThrow("bootstrap: the database cannot be used");
   });
 
-  it("does not hide that a member could not be added to a new organization", async () => {
+  it("reports that a member could not be added to a new organization", async () => {
     const { run } = fakeService({ members: ["alan@example.com"] });
     await expect(createDemo(run)).rejects.toThrow("is a member already");
   });

@@ -79,7 +79,7 @@ function leaveLockBehind(): void {
   symlinkSync(String(spawnSync("true").pid), at(".setpoint/install.lock"));
 }
 
-it("installs once where it runs twice, and also where an earlier one was killed", async () => {
+it("installs once if run twice, even after an earlier run was killed", async () => {
   leaveLockBehind();
   write("go", "");
   expect(await Promise.all([install(), install()])).toEqual([0, 0]);
@@ -87,7 +87,7 @@ it("installs once where it runs twice, and also where an earlier one was killed"
   expect(existsSync(at(".setpoint/install.lock"))).toBe(false);
 });
 
-it("does not remove the lock that another has taken, who saw the same one left behind", async () => {
+it("does not remove a lock that another process has taken over meanwhile", async () => {
   leaveLockBehind();
   // After it has read who holds the lock, it sleeps until there is a file `wake`.
   write(

@@ -34,12 +34,12 @@ async function reportOf(): Promise<string> {
 }
 
 describe("installing MariaDB", () => {
-  it("installs server and client under the name that this release has for them", async () => {
+  it("installs server and client under this release's package names", async () => {
     stubApt({ search: "echo mariadb-server-core-10.5 - server", install: 'echo "Setting up $*"' });
     expect(await reportOf()).toMatch(/Setting up .* install mariadb-server-core-10\.5 mariadb-client-core-10\.5$/);
   });
 
-  it("goes on where only the update of the lists fails", async () => {
+  it("continues if only updating the package lists fails", async () => {
     stubApt({ update: "echo 'E: Failed to fetch x' >&2; exit 100" });
     expect(await reportOf()).not.toContain("could not be installed");
   });
@@ -53,14 +53,14 @@ describe("installing MariaDB", () => {
     ["E: You don't have enough free space in /var/cache/apt/archives/.", "the disk is full"],
     ["E: Unable to locate package mariadb-server-core", "the package sources have no MariaDB"],
     ["E: something else", '"apt-get -o DPkg::Lock::Timeout=120 '],
-  ])("says what to do where apt says %j", async (said, advice) => {
+  ])("says what to do if apt reports %j", async (said, advice) => {
     stubApt({ install: `echo "${said}" >&2; exit 100` });
     const report = await reportOf();
     expect(report).toContain(`MariaDB could not be installed: ${advice}`);
     expect(report).toContain(said);
   });
 
-  it("tells of the network where that is why there is no such package", async () => {
+  it("blames the network if that is why the package is missing", async () => {
     stubApt({
       update: "echo 'W: Temporary failure resolving deb.debian.org' >&2; exit 100",
       install: "echo 'E: Unable to locate package mariadb-server-core' >&2; exit 100",

@@ -35,13 +35,13 @@ function stubApt(download: string): void {
   );
 }
 
-it("takes the Prometheus of the machine where there is one", async () => {
+it("uses the machine's Prometheus if there is one", async () => {
   write("prometheus", "true");
   expect(await findPrometheus(() => {}, programs)).toMatchObject({ daemon: join(folder, "prometheus"), args: [] });
 });
 
-describe.runIf(hasApt() && !findExecutable("prometheus"))("where there is none", () => {
-  it("is unpacked with what its pages need, once", async () => {
+describe.runIf(hasApt() && !findExecutable("prometheus"))("without an installed Prometheus", () => {
+  it("unpacks it with the files its pages need, once", async () => {
     stubApt('for name in "$3" "$4"; do echo > "$name.deb"; done');
     const first = await findPrometheus(() => {}, programs);
     expect(first.daemon).toBe(join(programs, "prometheus/usr/bin/prometheus"));
@@ -51,7 +51,7 @@ describe.runIf(hasApt() && !findExecutable("prometheus"))("where there is none",
     expect(readdirSync(programs)).toEqual(["prometheus"]);
   });
 
-  it("says what to do where it cannot be had, and leaves nothing", async () => {
+  it("says what to do if it cannot be downloaded, and leaves nothing behind", async () => {
     stubApt('echo "E: Failed to fetch http://deb.debian.org" >&2; exit 100');
     const refusal = findPrometheus(() => {}, programs);
     await expect(refusal).rejects.toThrow(

@@ -22,16 +22,13 @@ describe("planInstances", () => {
     [8, 2, true, { gateways: 2, presets: 2 }],
     [8, 0.5, true, { gateways: 1, presets: 1 }],
     [8, 8, false, { gateways: 1, presets: 2 }],
-  ])(
-    "has as many as %i cores with %d GiB deserve, where sharing a port is %s",
-    async (cores, gib, sharesPorts, counts) => {
-      const machine = { cores, memoryBytes: gib * gibibyte, sharesPorts };
-      for (const environment of [{}, { GATEWAY_PROCESSES: "auto", PRESET_PROCESSES: " auto " }])
-        expect(await countsOf(environment, machine)).toEqual({ ...counts, organizations: 1 });
-    },
-  );
+  ])("suits %i cores with %d GiB, where sharing a port is %s", async (cores, gib, sharesPorts, counts) => {
+    const machine = { cores, memoryBytes: gib * gibibyte, sharesPorts };
+    for (const environment of [{}, { GATEWAY_PROCESSES: "auto", PRESET_PROCESSES: " auto " }])
+      expect(await countsOf(environment, machine)).toEqual({ ...counts, organizations: 1 });
+  });
 
-  it("has as many as it is told to, and each gateway knows all", async () => {
+  it("uses the configured numbers, and gives each gateway all targets", async () => {
     const told = { GATEWAY_PROCESSES: "2", PRESET_PROCESSES: "3" };
     const instances = await planInstances(told, portDefaults, { ...laptop, cores: 1 });
     expect(instances.map(({ name }) => name).slice(2)).toEqual([
@@ -51,12 +48,12 @@ describe("planInstances", () => {
     }
   });
 
-  it("refuses several gateways where they cannot share a port", async () => {
+  it("rejects several gateways if they cannot share a port", async () => {
     const machine = { ...laptop, sharesPorts: false };
     await expect(planInstances({ GATEWAY_PROCESSES: "2" }, portDefaults, machine)).rejects.toThrow(StartError);
   });
 
-  it.each(["0", "many", "65"])("refuses %s", async (count) => {
+  it.each(["0", "many", "65"])("rejects %s", async (count) => {
     await expect(planInstances({ GATEWAY_PROCESSES: count }, portDefaults)).rejects.toThrow(StartError);
   });
 });

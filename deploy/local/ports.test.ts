@@ -32,12 +32,12 @@ async function freeDefaults(): Promise<Ports> {
 }
 
 describe("choosePorts", () => {
-  it("keeps the defaults that are free", async () => {
+  it("keeps free default ports", async () => {
     const defaults = await freeDefaults();
     expect(await choosePorts({}, defaults)).toEqual(defaults);
   });
 
-  it("replaces an internal default that is taken", async () => {
+  it("replaces an occupied internal default", async () => {
     const defaults = await freeDefaults();
     await occupy(defaults.PRESET_HTTP_PORT);
     const { PRESET_HTTP_PORT, ...others } = await choosePorts({}, defaults);
@@ -45,14 +45,14 @@ describe("choosePorts", () => {
     expect({ ...defaults, ...others }).toEqual(defaults);
   });
 
-  it("gives no port twice, also where the gateway takes an internal default", async () => {
+  it("assigns no port twice, even if the gateway takes an internal default", async () => {
     const defaults = await freeDefaults();
     const ports = await choosePorts({ PORT: String(defaults.METRICS_PORT) }, defaults);
     expect(ports.PORT).toBe(defaults.METRICS_PORT);
     expect(new Set(Object.values(ports)).size).toBe(7);
   });
 
-  it("says that the gateway's port is in use, and how to choose another", async () => {
+  it("reports that the gateway's port is in use, and how to choose another", async () => {
     const defaults = await freeDefaults();
     await occupy(defaults.PORT);
     await expect(choosePorts({}, defaults)).rejects.toThrow(
@@ -60,7 +60,7 @@ describe("choosePorts", () => {
     );
   });
 
-  it("does not replace an internal port that was asked for", async () => {
+  it("does not replace an explicitly configured internal port", async () => {
     const defaults = await freeDefaults();
     const wanted = await nextPort();
     await occupy(wanted);
@@ -68,7 +68,7 @@ describe("choosePorts", () => {
     await expect(choice).rejects.toThrow(`PRESET_GRPC_PORT=`);
   });
 
-  it("gives no port to two who choose at about the same time, though neither listens yet", async () => {
+  it("assigns no port twice to two starts at about the same time", async () => {
     const defaults = await freeDefaults();
     const first = await choosePorts({}, defaults);
     const second = await choosePorts({ PORT: String(await nextPort()) }, defaults);
@@ -76,7 +76,7 @@ describe("choosePorts", () => {
     await expect(choosePorts({}, defaults)).rejects.toThrow(`Port ${defaults.PORT} is in use`);
   });
 
-  it("gives no port that somebody was given in another process, until that has ended", async () => {
+  it("assigns no port held by another process until that has ended", async () => {
     const script = `import { findFreePort } from "./ports.ts"; console.log(await findFreePort()); process.stdin.resume();`;
     const args = ["--input-type=module", "--eval", script];
     const other = spawn(process.execPath, args, { cwd: import.meta.dirname, stdio: ["pipe", "pipe", "inherit"] });
@@ -88,12 +88,12 @@ describe("choosePorts", () => {
     expect((await choosePorts({ PORT }, await freeDefaults())).PORT).toBe(Number(PORT));
   });
 
-  it("leaves every port free to be listened on", async () => {
+  it("leaves every port free to listen on", async () => {
     const ports = await choosePorts({}, await freeDefaults());
     for (const port of Object.values(ports)) await occupy(port);
   });
 
-  it.each(["0", "65536", "-1", "80.5", "http", " "])("refuses PORT=%j", async (value) => {
+  it.each(["0", "65536", "-1", "80.5", "http", " "])("rejects PORT=%j", async (value) => {
     await expect(choosePorts({ PORT: value })).rejects.toThrow("PORT must be a whole number from 1 to 65535");
   });
 });

@@ -33,7 +33,7 @@ function record(): unknown {
 }
 
 describe("takeHome", () => {
-  it("records who runs and what was started, and removes it again", async () => {
+  it("records the run and its processes, and removes the record at the end", async () => {
     const run = await takeHome(file, "mark");
     run.update({ baseUrl: "http://127.0.0.1:8080" });
     run.update({ children: { preset: 11 } });
@@ -48,7 +48,7 @@ describe("takeHome", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("keeps no process from being started where it cannot be written", async () => {
+  it("does not prevent processes from starting if it cannot be written", async () => {
     const run = await takeHome(file, "mark");
     rmSync(folder, { recursive: true });
     run.update({ children: { preset: 11 } });
@@ -57,7 +57,7 @@ describe("takeHome", () => {
     expect(record()).toMatchObject({ children: { preset: 11, gateway: 12 } });
   });
 
-  it("refuses a home in which another one runs, and names it", async () => {
+  it("rejects a home that is in use, and names the other run", async () => {
     const { pid } = await idleProcess("deploy/local/start.ts");
     writeFileSync(file, JSON.stringify({ pid, baseUrl: "http://127.0.0.1:8080", children: {} }));
     await expect(takeHome(file, "mark")).rejects.toThrow(
@@ -67,7 +67,7 @@ describe("takeHome", () => {
     expect(readdirSync(folder)).toEqual(["run.json"]);
   });
 
-  it("stops what a killed run has left", async () => {
+  it("stops processes left by a killed run", async () => {
     const left = await idleProcess("--mark=here");
     writeFileSync(file, JSON.stringify({ pid: 2 ** 22, children: { preset: left.pid } }));
     const ended = once(left, "exit");
@@ -76,14 +76,14 @@ describe("takeHome", () => {
     expect(record()).toMatchObject({ pid: process.pid });
   });
 
-  it("leaves a stranger alone that has got the number of a process of ours", async () => {
+  it("does not touch an unrelated process with a recorded pid", async () => {
     const stranger = await idleProcess("--mark=elsewhere");
     writeFileSync(file, JSON.stringify({ pid: stranger.pid, children: { preset: stranger.pid } }));
     await takeHome(file, "--mark=here");
     expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
   });
 
-  it("goes to one of two that take over from a killed run at the same moment", async () => {
+  it("succeeds for one of two that take over from a killed run simultaneously", async () => {
     const script = `
       import { takeHome } from ${JSON.stringify(new URL("./run-record.ts", import.meta.url))};
       process.on("message", ({ file, atMs }) => {

@@ -21,7 +21,7 @@ beforeEach(() => {
   return () => void vi.unstubAllEnvs();
 });
 
-it("leaves the processes no types to strip, and compiles again only where the sources were changed since, as by a git pull", async () => {
+it("compiles the sources ahead, and again only if they have changed", async () => {
   const path = mkdtempSync(join(tmpdir(), "setpoint-compiled-"));
   onTestFinished(() => rmSync(path, { recursive: true }));
   const home = openHome({ SETPOINT_HOME: path });
@@ -40,7 +40,7 @@ it("leaves the processes no types to strip, and compiles again only where the so
   expect(await load("gateway/main.ts", join(path, "empty"))).toContain("stripper: true");
 });
 
-it("compiles into the folder of the environment, where that names one", async () => {
+it("compiles into the folder named by the environment", async () => {
   const path = mkdtempSync(join(tmpdir(), "setpoint-compiled-"));
   onTestFinished(() => rmSync(path, { recursive: true }));
   vi.stubEnv("NODE_COMPILE_CACHE", join(path, "own"));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ensureSigningKey } from "./signing-key.ts";
 
-it("makes a P-256 key once, for its owner alone", () => {
+it("creates a P-256 key once, readable only by the owner", () => {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-signing-key-"));
   try {
     const file = join(folder, "signing-key.pem");

@@ -46,7 +46,7 @@ function superviseFakes(failsAt: (attempt: number) => boolean = () => false, hop
 }
 
 describe("supervise", () => {
-  it("starts a process again that has died", async () => {
+  it("restarts a process that has died", async () => {
     const { supervised, nth, deaths } = superviseFakes();
     kill(await nth(1));
     kill(await nth(2));
@@ -55,7 +55,7 @@ describe("supervise", () => {
     await supervised.stop();
   });
 
-  it("does not give up on a process that comes up each time, however often it is killed", async () => {
+  it("never gives up on a process that comes up each time, however often it is killed", async () => {
     const { supervised, nth, deaths } = superviseFakes();
     for (let count = 1; count <= 5; count += 1) kill(await nth(count));
     await nth(6);
@@ -63,7 +63,7 @@ describe("supervise", () => {
     await supervised.stop();
   });
 
-  it("goes on trying a process that does not come up, and has it once it does", async () => {
+  it("keeps trying a process that does not come up, until it does", async () => {
     const { supervised, nth, failures } = superviseFakes((attempt) => attempt < 7);
     await nth(1);
     await supervised.up;
@@ -71,7 +71,7 @@ describe("supervise", () => {
     await supervised.stop();
   });
 
-  it("pauses for longer after each failed start", async () => {
+  it("pauses longer after each failed start", async () => {
     const { supervised, attempts } = superviseFakes(() => true);
     // At once, then after 100, 200, 400 and 800 ms.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -80,14 +80,14 @@ describe("supervise", () => {
     await supervised.stop();
   });
 
-  it("gives up at once where it has never been up and never can be, with the reason", async () => {
+  it("gives up at once on a process that never was up and cannot start, with the reason", async () => {
     const { supervised, attempts, failures } = superviseFakes(() => true, true);
     await expect(supervised.up).rejects.toThrow("attempt 1 failed");
     await supervised.stop();
     expect({ attempts: attempts(), failures }).toEqual({ attempts: 1, failures: [] });
   });
 
-  it("does not give up a process that was up, whatever keeps it from starting again", async () => {
+  it("does not give up on a process that was up, whatever prevents its restart", async () => {
     const { supervised, nth, failures } = superviseFakes((attempt) => attempt === 2 || attempt === 3, true);
     kill(await nth(1));
     await nth(2);
@@ -95,7 +95,7 @@ describe("supervise", () => {
     await supervised.stop();
   });
 
-  it("tells once that it has recovered, when it has stayed up", async () => {
+  it("reports recovery once, after the process has stayed up", async () => {
     const { supervised, nth, recoveries } = superviseFakes((attempt) => attempt === 2);
     kill(await nth(1));
     await nth(2);
@@ -104,7 +104,7 @@ describe("supervise", () => {
     await supervised.stop();
   });
 
-  it("ends at once while it pauses, and tells who waits for it", async () => {
+  it("ends at once during a pause, and tells those waiting", async () => {
     const { supervised, outer, attempts } = superviseFakes(() => true);
     await expect.poll(attempts).toBe(6);
     outer.abort("Ctrl-C");
@@ -121,7 +121,7 @@ describe("supervise", () => {
     expect(deaths).toEqual([]);
   });
 
-  it("starts nothing any more once the whole is being stopped", async () => {
+  it("starts nothing more during shutdown", async () => {
     const { supervised, started, deaths, outer, nth } = superviseFakes();
     const first = await nth(1);
     outer.abort();

@@ -24,8 +24,8 @@ function failed(reason: string): FailedStart {
   return new FailedStart(`did not start (${reason})`, reason, false);
 }
 
-describe("what is told of a process in trouble", () => {
-  it("is one line for each cause, however often it strikes", () => {
+describe("the report about a process in trouble", () => {
+  it("is one line per cause, however often it recurs", () => {
     const { lines, onFailedStart } = tell();
     for (const second of [10, 11, 12]) onFailedStart(failed(`exit code 1: 2026-11-15 10:50:${second} disk full`));
     onFailedStart(failed("exit code 1: port in use"));
@@ -36,7 +36,7 @@ describe("what is told of a process in trouble", () => {
     ]);
   });
 
-  it("is told again once it had recovered", () => {
+  it("is repeated after a recovery", () => {
     const { lines, onDeath, onRecovery } = tell();
     const killed = { reason: "ended by SIGKILL", killed: true, hopeless: false };
     onDeath(killed);
@@ -52,15 +52,15 @@ describe("what is told of a process in trouble", () => {
 
   it.each([
     [
-      "a log in JSON",
+      "a JSON log",
       '{"level":"fatal","err":{"message":"no memory","stack":"…"},"message":"could not start"}\n',
       "no memory",
     ],
-    ["a log in JSON that names no error", '{"level":"fatal","message":"no port is free"}\n', "no port is free"],
+    ["a JSON log without an error", '{"level":"fatal","message":"no port is free"}\n', "no port is free"],
     ["a database", "[ERROR] InnoDB: no lock\n[Note] bye\n[ERROR] Aborting\n", "[ERROR] InnoDB: no lock"],
     ["a database without a folder", "[Warning] x\nCan't change dir\n[ERROR] Aborting\n", "Can't change dir"],
     ["anything else", "one\ntwo\n", "two"],
-  ])("says why it died in the words of its log: %s", (_, log, why) => {
+  ])("gives the reason from its log: %s", (_, log, why) => {
     writeFileSync(logFile, log);
     const { lines, onDeath } = tell();
     onDeath({ reason: "exit code 1", killed: false, hopeless: false });

@@ -50,8 +50,8 @@ function writeOwn(...names: string[]): void {
   renameSync(`${ownFile}.new`, ownFile);
 }
 
-describe("the table of upstreams", () => {
-  it("has the echo upstream in every dialect, for its owner alone", async () => {
+describe("the upstream table of npm start", () => {
+  it("contains the echo upstream in every dialect, readable only by the owner", async () => {
     await keep();
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
       upstreams: [
@@ -66,19 +66,19 @@ describe("the table of upstreams", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("has the user's behind it, whose patterns may fit everything", async () => {
+  it("lists the user's own upstreams last, because their patterns may match everything", async () => {
     writeOwn("openai", "other");
     await keep({ UPSTREAMS_FILE: ownFile });
     expect(writtenNames()).toEqual(["echo", "openai", "other"]);
   });
 
-  it("leaves the name to the user's own", async () => {
+  it("lets the user's own table use the name echo", async () => {
     writeOwn("echo");
     await keep({ UPSTREAMS_FILE: ownFile });
     expect(JSON.parse(readFileSync(file, "utf8")).upstreams).toEqual([upstream("echo")]);
   });
 
-  it("follows the user's own, also where that is replaced", async () => {
+  it("follows the user's own file, even if it is replaced", async () => {
     writeOwn("one");
     await keep({ UPSTREAMS_FILE: ownFile });
     writeOwn("one", "two");
@@ -88,7 +88,7 @@ describe("the table of upstreams", () => {
     expect(writtenNames()).toEqual(["echo", "one", "two"]);
   });
 
-  it("says where a change of the user's own cannot be written, and goes on", async () => {
+  it("reports that a change of the user's file cannot be written, and continues", async () => {
     const gone = join(folder, "gone");
     mkdirSync(gone);
     file = join(gone, "upstreams.json");
@@ -102,7 +102,7 @@ describe("the table of upstreams", () => {
     await expect.poll(writtenNames).toEqual(["echo", "one", "two", "three"]);
   });
 
-  it("says that the user's own cannot be looked at, and goes on", async () => {
+  it("reports that the user's file cannot be watched, and continues", async () => {
     const link = join(folder, "link");
     symlinkSync(ownFile, ownFile);
     await expect(keep({ UPSTREAMS_FILE: ownFile })).rejects.toThrow(StartError);
@@ -115,7 +115,7 @@ describe("the table of upstreams", () => {
     await expect.poll(writtenNames).toEqual(["echo", "one", "two"]);
   });
 
-  it("misses no change that comes as soon as it follows, however busy the machine is", async () => {
+  it("misses no change made right after watching starts, even on a busy machine", async () => {
     let isOver = false;
     // File system operations have to wait in the thread pool behind these.
     const keepBusy = (): void => pbkdf2("", "", 20_000, 32, "sha256", () => isOver || keepBusy());
@@ -142,7 +142,7 @@ describe("the table of upstreams", () => {
       "of a is not there: the variable NO_KEY",
     ],
     [undefined, "ENOENT"],
-  ])("is not begun with a file that cannot work: %j", async (text, fault) => {
+  ])("prevents the start if the file is invalid: %j", async (text, fault) => {
     if (text !== undefined) writeFileSync(ownFile, text);
     const refusal = await keep({ UPSTREAMS_FILE: ownFile }).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(StartError);
@@ -150,7 +150,7 @@ describe("the table of upstreams", () => {
     expect((refusal as Error).message).toContain(fault);
   });
 
-  it("takes credentials from the environment, and writes none", async () => {
+  it("uses credentials from the environment, and stores none", async () => {
     writeFileSync(ownFile, JSON.stringify({ upstreams: [upstream("a", { credential: { env: "THE_KEY" } })] }));
     await keep({ UPSTREAMS_FILE: ownFile, THE_KEY: "sk-secret" });
     expect(readFileSync(file, "utf8")).not.toContain("sk-secret");

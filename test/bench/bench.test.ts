@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 
 const run = promisify(execFile);
 
-it("measures both sides without an error and finds every acknowledged creation stored", {
+it("measures both sides without errors and finds every acknowledged creation stored", {
   timeout: 300_000,
 }, async () => {
   const args = ["--only", "create-hot-50,sparse-keys", "--rounds", "1", "--seconds", "0.1", "--json"];
@@ -21,7 +21,7 @@ it("measures both sides without an error and finds every acknowledged creation s
   }
 });
 
-it("measures what a lone caller waits for, and follows the way of a request", { timeout: 300_000 }, async () => {
+it("measures the latency of a single caller and the steps of a request", { timeout: 300_000 }, async () => {
   const args = [
     "--latency",
     "--only",
@@ -46,7 +46,9 @@ it("measures what a lone caller waits for, and follows the way of a request", { 
   expect(titles[1]).toContain("service, until it answers");
 });
 
-it("measures inference through the gateway, and says which other cannot be had", { timeout: 300_000 }, async () => {
+it("measures inference through the gateway, and reports which other gateway is unavailable", {
+  timeout: 300_000,
+}, async () => {
   const folder = await mkdtemp(join(tmpdir(), "setpoint-bench-cache-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const nowhere = "http://127.0.0.1:9";

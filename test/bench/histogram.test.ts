@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Histogram } from "./histogram.ts";
 
 describe("Histogram", () => {
-  it("tells quantiles to within 2%", () => {
+  it("returns quantiles within 2%", () => {
     const histogram = new Histogram();
     for (let ms = 1; ms <= 1000; ms += 1) histogram.record(ms);
     for (const share of [0.5, 0.9, 0.99]) {
@@ -12,7 +12,7 @@ describe("Histogram", () => {
     }
   });
 
-  it("adds what was counted elsewhere", () => {
+  it("adds counts from another histogram", () => {
     const [one, other] = [new Histogram(), new Histogram()];
     one.record(1);
     other.record(100);
@@ -21,7 +21,7 @@ describe("Histogram", () => {
     expect(one.quantileMs(1)).toBeGreaterThan(99);
   });
 
-  it.each([0, 0.001, 1e9])("takes a latency of %d ms, however far outside", (ms) => {
+  it.each([0, 0.001, 1e9])("accepts a latency of %d ms, however extreme", (ms) => {
     const histogram = new Histogram();
     histogram.record(ms);
     expect(histogram.counts.reduce((sum, count) => sum + count)).toBe(1);

@@ -18,7 +18,7 @@ describe("Ledger", () => {
     });
   });
 
-  it("finds a version that was given out twice, and a new preset that is not new", () => {
+  it("reports a version assigned twice, and a new preset that is not new", () => {
     const ledger = new Ledger();
     ledger.addNew("a", 2);
     ledger.addShared("w", "b", 1);

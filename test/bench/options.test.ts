@@ -3,11 +3,11 @@ import { readOptions, UsageError } from "./options.ts";
 import { workloads } from "./workloads.ts";
 
 describe("readOptions", () => {
-  it("compares all workloads unless told otherwise", () => {
+  it("compares all workloads by default", () => {
     expect(readOptions([])).toMatchObject({ mode: "compare", workloads, timing: { rounds: 5, concurrency: 64 } });
   });
 
-  it("takes the workloads that are named", () => {
+  it("accepts the named workloads", () => {
     expect(readOptions(["--only", "get,mixed"])?.workloads.map(({ name }) => name)).toEqual(["get", "mixed"]);
   });
 
@@ -17,7 +17,7 @@ describe("readOptions", () => {
       ["--only", "nginx"],
       ["setpoint", "nginx"],
     ],
-  ])("takes the gateways that are named, and ours: %j", (args, gateways) => {
+  ])("includes the named gateways and ours: %j", (args, gateways) => {
     expect(readOptions(["--inference", ...args])).toMatchObject({ mode: "inference", gateways });
   });
 
@@ -36,11 +36,11 @@ describe("readOptions", () => {
     [["--json", "-"], "-"],
     [["--json", "out.json", "--quick"], "out.json"],
     [["--quick"], undefined],
-  ])("writes JSON where %j says: %s", (args, json) => {
+  ])("writes JSON to the target of %j: %s", (args, json) => {
     expect(readOptions(args)?.json).toBe(json);
   });
 
-  it.each(["--help", "-h"])("measures nothing where it is asked for help: %s", (flag) => {
+  it.each(["--help", "-h"])("measures nothing if asked for help: %s", (flag) => {
     expect(readOptions([flag])).toBeUndefined();
   });
 
@@ -51,7 +51,7 @@ describe("readOptions", () => {
     ["--growth", "--soak"],
     ["--unknown"],
     ["--inference", "--only=get"],
-  ])("refuses %s %s", (...args) => {
+  ])("rejects %s %s", (...args) => {
     expect(() => readOptions(args)).toThrow(UsageError);
   });
 });

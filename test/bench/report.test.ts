@@ -20,7 +20,7 @@ describe("the comparison", () => {
     expect(cpuUsTotal(ours)).toBeCloseTo(300.8);
   });
 
-  it("says of each target whether it is met", () => {
+  it("says whether each target is met", () => {
     const workload = { name: "create", title: "create", ratioMin: 1, cpuUsMax: 300 };
     const table = comparisonTable([{ workload, ours, yardstick }]);
     expect(table).toContain("1.10 (≥ 1.00: met)");
@@ -28,7 +28,7 @@ describe("the comparison", () => {
     expect(table).toContain("gateway 200 + database 100");
   });
 
-  it("holds processor time against that of the workload beside it", () => {
+  it("compares processor time with the base workload", () => {
     const dear = measurement("setpoint", [500], { gateway: 500, database: 402 });
     const workload = { name: "sparse", title: "sparse", cpuTimesMax: { of: "get", times: 2.5 } };
     const table = comparisonTable([{ workload, ours: dear, yardstick, cpuBase: ours }]);

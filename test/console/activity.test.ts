@@ -6,7 +6,7 @@ import { freshName } from "../support/fresh-name.ts";
 
 const browserPath = await findBrowser();
 
-describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 }, () => {
+describe.skipIf(!browserPath)("the activity screen", { timeout: 180_000 }, () => {
   let underTest: ConsoleUnderTest;
   let on: ConsolePage;
 
@@ -36,7 +36,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     return texts.map((text) => /(preset|person)-\d+/.exec(text)?.[0] ?? text);
   }
 
-  it("has every change of both logs once, newest first, page after page, and leads back", async () => {
+  it("lists every change of both logs once, newest first, across pages and back", async () => {
     await open();
     const { page } = on;
     const seen = await namesOnPage();
@@ -59,7 +59,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(await on.faults()).toEqual([]);
   });
 
-  it("begins each page at its top, and leads back to where the one before was left", async () => {
+  it("starts each page at its top, and restores the scroll position on Back", async () => {
     await open();
     const { page } = on;
     const older = page.getByRole("link", { name: "Older" });
@@ -75,7 +75,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     await expect.poll(() => page.evaluate("scrollY")).toBe(left);
   });
 
-  it("shows the same changes at an address after more were made", async () => {
+  it("shows the same changes at the same URL after more were made", async () => {
     await open();
     const href = (await on.page.getByRole("link", { name: "Older" }).getAttribute("href")) ?? "";
     const query = new URL(href, underTest.stack.baseUrl).search;
@@ -109,13 +109,13 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     await on.page.waitForURL(/presets\/rolled\/compare\/2\.\.\.1$/);
   });
 
-  it("is told day by day", async () => {
+  it("is grouped by day", async () => {
     await open();
     const day = on.page.getByRole("heading", { level: 2 }).first();
     expect(await day.innerText()).toMatch(/^Today, \w+day, \w+ \d+$/);
   });
 
-  it("is where one left it, after Back and after a reload, and so are the presets", async () => {
+  it("keeps the scroll position of activity and presets after Back and after a reload", async () => {
     const { page } = on;
     for (const [section, link] of [
       ["activity", ".activity-entry .target"],
@@ -137,7 +137,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(await on.faults()).toEqual([]);
   });
 
-  it("is filtered by what, by whom and by one thing, each in the address", async () => {
+  it("filters by action, user and target, each in the URL", async () => {
     await open("?log=organization");
     const { page } = on;
     await page.getByLabel("What", { exact: true }).selectOption("Key changed");
@@ -156,7 +156,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(await on.faults()).toEqual([]);
   });
 
-  it("is filtered in both logs at once, and a filter of one log leaves the other out", async () => {
+  it("filters both logs at once, and hides a log that a filter does not apply to", async () => {
     const { stack } = underTest;
     const totalOf = async (path: string) =>
       (await stack.request<unknown[]>("GET", path, { key: stack.managementKey })).json.total_count;
@@ -187,7 +187,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(await on.faults()).toEqual([]);
   });
 
-  it("shows an API key the changes of its presets, and says what else there is", async () => {
+  it("shows an API key the changes of its presets, and says what it cannot see", async () => {
     const other = await underTest.newPage({ key: underTest.stack.apiKey });
     await other.open("/default/activity");
     await other.page.getByText("This needs a management key").waitFor();
@@ -201,7 +201,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     await other.context.close();
   });
 
-  it("names a few of many who came into a workspace, and all of them when asked to", async () => {
+  it("names a few of many members added to a workspace, and all on request", async () => {
     const { call, makeWorkspace } = administrator(underTest.stack);
     const { id, slug } = await makeWorkspace(freshName("crowd"));
     const { json } = await call<{ id: string; email: string }[]>("GET", "/organization/members?limit=30");
@@ -221,7 +221,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(await on.faults()).toEqual([]);
   });
 
-  it("says in words what was done to a key or a preset, where one word says it", async () => {
+  it("describes simple changes of a key or preset in words", async () => {
     const { stack } = underTest;
     const { data } = await administrator(stack).makeKey({ name: "worded" });
     const bodies = [
@@ -268,7 +268,7 @@ describe.skipIf(!browserPath)("the activity in the console", { timeout: 180_000 
     expect(await on.faults()).toEqual([]);
   });
 
-  it("names several permissions with commas between them, and says when a key that has no end expires", async () => {
+  it("separates permissions with commas, and says when a key without an expiry got one", async () => {
     const { makeKey, call } = administrator(underTest.stack);
     const { data } = await makeKey({ name: "listed" });
     const expires_at = new Date(Date.now() + 86_400_000).toISOString();

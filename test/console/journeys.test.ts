@@ -11,7 +11,7 @@ const journeyTimeoutMs = 180_000;
 
 let underTest: ConsoleUnderTest;
 
-describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone", () => {
+describe.skipIf(!browserPath)("a user of the console with only a keyboard", () => {
   beforeAll(async () => {
     underTest = await openConsole(browserPath ?? "");
   }, journeyTimeoutMs);
@@ -21,7 +21,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
   const create = (slug: string, body: object, prompt: string) =>
     underTest.stack.create(slug, { ...body, messages: [{ role: "system", content: prompt }] });
 
-  it("signs in, finds a preset, compares, rolls back and takes that back", { timeout: journeyTimeoutMs }, async () => {
+  it("signs in, finds a preset, compares, rolls back and undoes it", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
     const slug = freshName("support-bot");
     await create(slug, { model: "a", temperature: 1.0 }, "Be brief.");
@@ -71,7 +71,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("goes back in one press from the newest version to what was served before", {
+  it("rolls back from the newest version to the one served before in one press", {
     timeout: journeyTimeoutMs,
   }, async () => {
     const { stack } = underTest;
@@ -96,7 +96,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("sees in the list which model each preset has, and which version", { timeout: journeyTimeoutMs }, async () => {
+  it("sees the model and version of each preset in the list", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
     const slug = freshName("listed");
     const body = { designated_version: 1 };
@@ -140,7 +140,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("sees in a comparison whose the versions are, and rolls back there", { timeout: journeyTimeoutMs }, async () => {
+  it("sees in a comparison who made each version, and rolls back there", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
     const slug = freshName("compared");
     for (const model of ["a", "b", "c"]) await create(slug, { model }, "Same.");
@@ -174,7 +174,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("chooses what to compare by who made it, and what is older by its number", {
+  it("chooses versions to compare by author, and older ones by number", {
     timeout: journeyTimeoutMs,
   }, async () => {
     const { stack } = underTest;
@@ -206,7 +206,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("sees what a colleague did before a rollback replaces it", { timeout: journeyTimeoutMs }, async () => {
+  it("sees a colleague's change before a rollback overwrites it", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
     const slug = freshName("raced");
     for (const model of ["a", "b", "c"]) await create(slug, { model }, "Same.");
@@ -222,7 +222,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("merges with what was saved in another tab, and buries nothing", { timeout: journeyTimeoutMs }, async () => {
+  it("merges with a version saved in another tab, and loses nothing", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
     const slug = freshName("shared");
     await create(slug, { model: "a", temperature: 1.0, top_p: 0.5 }, "Be brief.");
@@ -280,7 +280,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("is shown the server's issues at their field", { timeout: journeyTimeoutMs }, async () => {
+  it("sees the server's issues at their fields", { timeout: journeyTimeoutMs }, async () => {
     // The config is below all that is seen at once.
     await create("faulty", { model: "a" }, "Be brief.\n".repeat(100));
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
@@ -301,7 +301,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("makes a key that is shown once", { timeout: journeyTimeoutMs }, async () => {
+  it("creates a key whose secret is shown once", { timeout: journeyTimeoutMs }, async () => {
     const { stack } = underTest;
     const on = await underTest.newPage({ key: stack.managementKey });
     const { page } = on;
@@ -325,7 +325,9 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("finds everything with Ctrl-K, and may switch single keys off", { timeout: journeyTimeoutMs }, async () => {
+  it("finds everything with Ctrl-K, and can switch off single-key shortcuts", {
+    timeout: journeyTimeoutMs,
+  }, async () => {
     const slug = freshName("findable");
     await create(slug, { model: "a" }, "Be brief.");
     await create("newer", { model: "a" }, "Be brief.");
@@ -345,7 +347,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("finds with Ctrl-K what can be done to the preset at hand", { timeout: journeyTimeoutMs }, async () => {
+  it("finds the actions for the current preset with Ctrl-K", { timeout: journeyTimeoutMs }, async () => {
     const slug = freshName("commanded");
     for (const model of ["a", "b"]) await create(slug, { model }, "Be brief.");
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
@@ -394,7 +396,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("walks through the list, and edits and tries what it finds by single keys", {
+  it("moves through the list, edits and tries presets with single keys", {
     timeout: journeyTimeoutMs,
   }, async () => {
     const slug = freshName("walked");
@@ -424,7 +426,7 @@ describe.skipIf(!browserPath)("somebody who uses the console by keyboard alone",
     expect(await on.faults()).toEqual([]);
   });
 
-  it("is told when they are signed out, and comes back to the same place", { timeout: journeyTimeoutMs }, async () => {
+  it("signs out, and returns to the same page after signing in", { timeout: journeyTimeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.apiKey });
     const { page } = on;
     await on.open("/default/presets?status=active");

@@ -6,7 +6,7 @@ import { freshName } from "../support/fresh-name.ts";
 
 const browserPath = await findBrowser();
 
-describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, () => {
+describe.skipIf(!browserPath)("the keys screen", { timeout: 180_000 }, () => {
   let underTest: ConsoleUnderTest;
   let on: ConsolePage;
   let own: KeyJson;
@@ -40,7 +40,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
 
   const dialog = () => on.page.getByRole("dialog");
 
-  it("are made by keyboard alone, and the secret closes only for who says that it is stored", async () => {
+  it("creates a key by keyboard alone, and closes the secret only after confirmation", async () => {
     const { page } = on;
     await on.open("/default/activity");
     await page.getByRole("link", { name: "Keys", exact: true }).press("Enter");
@@ -69,7 +69,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     expect(await on.faults()).toEqual([]);
   });
 
-  it("are made once where the answer was lost, and the second try says what became of the first", async () => {
+  it("creates one key if the answer was lost, and a retry says what became of the first", async () => {
     const { page } = on;
     const name = freshName("answered late");
     await openKeys(on);
@@ -91,7 +91,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await page.keyboard.press("Escape");
   });
 
-  it("leave the focus where it was when a dialog or a toast closes, and in the page where that is gone", async () => {
+  it("returns the focus when a dialog or toast closes, or keeps it in the page", async () => {
     const { page } = on;
     const name = freshName("focused");
     const focused = () =>
@@ -123,7 +123,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await expect.poll(focused).toBe("Keys");
   });
 
-  it("are disabled in one click and enabled again from the toast", async () => {
+  it("disables a key in one click and enables it again from the toast", async () => {
     const name = freshName("on and off");
     const { key } = await administrator(underTest.stack).makeKey({ name });
     await openKeys(on);
@@ -135,7 +135,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     expect(await statusWith(key)).toBe(200);
   });
 
-  it("are deleted only after a question", async () => {
+  it("asks before deleting a key", async () => {
     const name = freshName("to be deleted");
     const { key } = await administrator(underTest.stack).makeKey({ name });
     await openKeys(on);
@@ -148,7 +148,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     expect(await keyNow(name)).toBeUndefined();
   });
 
-  it("get a new secret, and the old one lives as long as was chosen", async () => {
+  it("rotates a key, and the old secret works for the chosen grace period", async () => {
     const name = freshName("to be rotated");
     const { key } = await administrator(underTest.stack).makeKey({ name });
     await openKeys(on);
@@ -166,7 +166,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     }
   });
 
-  it("are renamed, given an end and fewer permissions; what the API refuses is said at its field", async () => {
+  it("changes name, expiry and permissions, and shows API errors at their fields", async () => {
     const before = freshName("to be changed");
     const after = freshName("changed");
     await administrator(underTest.stack).makeKey({ name: before });
@@ -185,7 +185,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     expect(Date.parse(changed?.expires_at ?? "")).toBeGreaterThan(Date.now());
   });
 
-  it("keep the last management key, and say why", async () => {
+  it("does not allow ending the last management key, and says why", async () => {
     await openKeys(on);
     await on.page.getByRole("button", { name: `Actions for ${own.name}` }).click();
     for (const name of [/^Disable ?No other management key/, /^Delete ?No other management key/]) {
@@ -196,7 +196,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     expect(await keyNow(own.name)).toMatchObject({ disabled: false });
   });
 
-  it("show a secret to the end also where its own session has ended by it", async () => {
+  it("keeps showing a new secret even if the rotation ended the session", async () => {
     const name = freshName("second manager");
     const { key } = await administrator(underTest.stack).makeKey({ name, kind: "management" });
     const other = await underTest.newPage({ key });
@@ -211,7 +211,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await other.context.close();
   });
 
-  it("are not shown to an API key, which is told why", async () => {
+  it("shows an API key no keys, and says why", async () => {
     const other = await underTest.newPage({ key: underTest.stack.apiKey });
     await other.open("/default/keys");
     const create = other.page.getByRole("button", { name: "Create a key" });
@@ -228,7 +228,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
   it.each([
     ["light", 1280],
     ["dark", 320],
-  ] as const)("are within WCAG with a long name and their menu open, %s, %i px wide", async (colorScheme, width) => {
+  ] as const)("passes WCAG checks with a long name and an open menu, %s, %i px wide", async (colorScheme, width) => {
     await administrator(underTest.stack).makeKey({ name: "A name that is as long as a name may be ".repeat(6).trim() });
     const other = await underTest.newPage({ key: underTest.stack.managementKey, colorScheme, width });
     await openKeys(other);
@@ -239,7 +239,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await other.context.close();
   });
 
-  it("are found by name and by whose they are, wherever in the list, and Back leads to the list", async () => {
+  it("finds keys by name and creator across pages, and Back returns to the list", async () => {
     const { makeKey, makeMember, call } = administrator(underTest.stack);
     const creator_user_id = await makeMember("hedwig@example.com");
     await call("PATCH", `/organization/members/${creator_user_id}`, { first_name: "Hedwig", last_name: "Kiesler" });
@@ -269,7 +269,7 @@ describe.skipIf(!browserPath)("the keys in the console", { timeout: 180_000 }, (
     await page.getByText(/^1–50 of/).waitFor();
   });
 
-  it("are found by all of a secret, of which nothing but the label stays", async () => {
+  it("finds a key by its full secret, of which only the label remains", async () => {
     const name = freshName("pasted");
     const { key } = await administrator(underTest.stack).makeKey({ name });
     await openKeys(on);

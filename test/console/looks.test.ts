@@ -7,7 +7,7 @@ const browserPath = await findBrowser();
 
 let underTest: ConsoleUnderTest;
 
-describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout: 180_000 }, () => {
+describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 }, () => {
   beforeAll(async () => {
     underTest = await openConsole(browserPath ?? "");
     const { stack } = underTest;
@@ -34,7 +34,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
       }),
     );
 
-  it("has nothing on a phone that a finger would miss, nor a field that the page is enlarged for", async () => {
+  it("has large enough touch targets on a phone, and fields that do not trigger zoom", async () => {
     const on = await signedIn({ width: 390, height: 844, isTouched: true });
     const { page } = on;
     const open = async (path: string, complete: string, click?: string | RegExp) => {
@@ -68,7 +68,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await open("team", "#workspaces-title", "Add a member");
   });
 
-  it("opens a menu beside its button and not over it, even at the lower end of the page", async () => {
+  it("opens a menu beside its button and not over it, even at the bottom of the page", async () => {
     const on = await signedIn({ width: 390, height: 844, isTouched: true });
     const { page } = on;
     await on.open("/default/keys");
@@ -85,7 +85,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     }
   });
 
-  it("has the steps through a comparison in reach on a phone, wherever one is, and nothing over them", async () => {
+  it("keeps the comparison's step buttons reachable and uncovered on a phone", async () => {
     for (const word of ["brief", "kind"]) {
       const lines = Array.from({ length: 90 }, (_, index) => (index % 30 === 7 ? `Be ${word}.` : `Line ${index}`));
       await underTest.stack.create("stepped", {
@@ -119,7 +119,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await on.axeViolations()).toEqual([]);
   });
 
-  it("has the buttons of a dialog in sight on a phone that lies on its side", async () => {
+  it("keeps dialog buttons visible on a phone in landscape", async () => {
     const on = await signedIn({ width: 844, height: 390, isTouched: true });
     const { page } = on;
     const isSeen = async (path: string, button: string, action: string) => {
@@ -141,7 +141,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
   const lettersOf = ({ page }: ConsolePage) =>
     page.evaluate("[...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family)");
 
-  it("is written in the same letters on every machine", async () => {
+  it("uses the same fonts on every machine", async () => {
     const on = await signedIn({});
     await on.open("/default/presets/support-bot");
     await on.page.getByText("Serves v2").waitFor();
@@ -149,7 +149,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await on.faults()).toEqual([]);
   });
 
-  it("moves nothing where its letters come late", async () => {
+  it("does not shift when fonts load late", async () => {
     const on = await signedIn({});
     let letThrough = () => {};
     const held = new Promise<void>((resolve) => {
@@ -168,7 +168,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await on.shifts()).toEqual([]);
   });
 
-  it.each([390, 768, 1280])("moves nothing where the names of people come late, %i px wide", async (width) => {
+  it.each([390, 768, 1280])("does not shift when names of people load late, %i px wide", async (width) => {
     const { makeMember, makeKey, call } = administrator(underTest.stack);
     const creator_user_id = await makeMember(`leopoldine-${width}@example.com`);
     const name = { first_name: "Leopoldine Wilhelmine", last_name: "von Hohenstaufen-Württemberg-Lichtenstein" };
@@ -203,7 +203,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await on.context.close();
   });
 
-  it("has an editor that is as high as what is written in it, within bounds", async () => {
+  it("has an editor that grows with its content, within bounds", async () => {
     const on = await signedIn({});
     const { page } = on;
     await on.open("/default/presets/~new");
@@ -225,7 +225,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await on.faults()).toEqual([]);
   });
 
-  it("has what goes on with a draft in sight, however long that is, and nothing with the focus below it", async () => {
+  it("keeps the actions of a long draft visible, and the focus above them", async () => {
     const on = await signedIn({});
     const { page } = on;
     await on.open("/default/presets/support-bot/edit?from=2");
@@ -241,7 +241,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await page.getByRole("button", { name: "Save new version" }).waitFor();
   });
 
-  it("shows first the sample that was chosen last, whatever the preset", async () => {
+  it("shows the code sample chosen last first, for any preset", async () => {
     const on = await signedIn({});
     await underTest.stack.create("other-bot", { model: "a", messages: [] });
     await on.open("/default/presets/support-bot");
@@ -251,7 +251,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await on.page.getByText('model: "@preset/other-bot"').waitFor();
   });
 
-  it("colours the status of a preset only where requests are refused", async () => {
+  it("colours a preset's status only if it refuses requests", async () => {
     const { stack } = underTest;
     await stack.create("stopped-bot", { model: "a", messages: [] });
     await stack.request("PATCH", "/presets/stopped-bot", { key: stack.apiKey, body: { status: "disabled" } });
@@ -266,7 +266,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await backgroundOf("Disabled")).not.toBe("rgba(0, 0, 0, 0)");
   });
 
-  it("says below each choice what it means", async () => {
+  it("explains each choice below it", async () => {
     const { page, open } = await signedIn({});
     await open("/default/presets/support-bot");
     await page.getByRole("button", { name: "Settings" }).click();
@@ -284,7 +284,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(whose?.x).toBe(name?.x);
   });
 
-  it("tells on a phone, too, which version a preset serves, in rows of one height", async () => {
+  it("shows the served version on a phone as well, in rows of equal height", async () => {
     const { stack } = underTest;
     await stack.create("retired", { model: "a", messages: [{ role: "system", content: "Be gone." }] });
     const body = { status: "disabled" };
@@ -308,7 +308,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await stack.request("PATCH", "/presets/support-bot", { key: stack.apiKey, body: { designated_version: 2 } });
   });
 
-  it("has all that is to know of a key in a few lines of a phone", async () => {
+  it("shows everything about a key in a few lines on a phone", async () => {
     const { page, open } = await signedIn({ width: 390 });
     await open("/default/keys");
     const cell = page.locator("tbody tr", { hasText: "Key 11" }).locator(".two-lines").first();
@@ -321,7 +321,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(Math.round(lines)).toBeLessThanOrEqual(5);
   });
 
-  it("has room on a wide screen for all permissions of a key and for the name of who made it", async () => {
+  it("fits all permissions of a key and its creator's name on a wide screen", async () => {
     const { makeMember, makeKey, call } = administrator(underTest.stack);
     const creator_user_id = await makeMember("tomasz@example.com");
     const name = { first_name: "Tomasz", last_name: "Wojciechowski" };
@@ -339,7 +339,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await cut).toEqual([]);
   });
 
-  it("has on a phone as much of the name of a workspace as there is room for, in one line with the rest", async () => {
+  it("shows as much of a workspace's name as fits in one line on a phone", async () => {
     const { slug } = await administrator(underTest.stack).makeWorkspace("marketing-team");
     for (const width of [390, 320]) {
       const { page, open } = await signedIn({ width, height: 844, isTouched: true });
@@ -357,7 +357,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     }
   });
 
-  it("tells in a comparison when each version was made, and cuts nothing of that for a name that is long", async () => {
+  it("shows when each compared version was made, uncut by a long name", async () => {
     const { makeMember, makeKey, call } = administrator(underTest.stack);
     const creator_user_id = await makeMember("maximilian@example.com");
     const name = { first_name: "Maximilian-Alexander Johannes", last_name: "von Hohenstaufen-Württemberg" };
@@ -384,7 +384,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     }
   });
 
-  it("breaks a line that stayed at the same words on both sides of a comparison", async () => {
+  it("wraps unchanged lines at the same words on both sides of a comparison", async () => {
     const stayed = "word and more ".repeat(60);
     for (const end of ["Be brief.", "Be kind."])
       await underTest.stack.create("long-lined", {
@@ -403,7 +403,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await context.close();
   });
 
-  it("uses a wide screen: two prompts, or a prompt and its config, have room beside each other", async () => {
+  it("uses a wide screen to put two prompts, or prompt and config, side by side", async () => {
     const { page, open } = await signedIn({ width: 1920, height: 900 });
     await open("/default/presets/support-bot/compare/1...2");
     await page.locator(".diff").first().waitFor();
@@ -422,7 +422,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(place?.y).toBe(form?.y);
   });
 
-  it("begins both versions of a comparison at the same edge of a narrow phone", async () => {
+  it("aligns both versions of a comparison on a narrow phone", async () => {
     const { page, open } = await signedIn({ width: 320, height: 640, isTouched: true });
     await open("/default/presets/support-bot/compare/1...2");
     await page.locator(".diff").first().waitFor();
@@ -432,7 +432,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(new Set(edges).size).toBe(1);
   });
 
-  it("has nothing to scroll where a screen is short", async () => {
+  it("does not scroll if a screen is short", async () => {
     for (const width of [1280, 390]) {
       const { page, open } = await signedIn({ width });
       await open("/default/presets?q=nothing-is-called-that");
@@ -441,7 +441,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     }
   });
 
-  it("has the heading of a list above its names", async () => {
+  it("aligns the heading of a list with its names", async () => {
     const { page, open } = await signedIn({ width: 390 });
     await open("/default/team");
     const heading = await page.getByRole("heading", { name: "Members" }).boundingBox();
@@ -449,7 +449,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(name?.x).toBe(heading?.x);
   });
 
-  it("shows that something is copied in the drawing of the button, which stays as wide as it is", async () => {
+  it("shows success in the copy button's icon without changing its width", async () => {
     const { page, open } = await signedIn({});
     await open("/default/presets/support-bot");
     const button = page.getByRole("button", { name: "Copy the prompt" });
@@ -461,7 +461,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     await button.locator(".icon-copy").waitFor();
   });
 
-  it("has what the activity is filtered by in one line", async () => {
+  it("shows the activity filters in one line", async () => {
     const { page, open } = await signedIn({});
     await open("/default/activity");
     await page.locator(".activity-entry a").first().waitFor();
@@ -474,7 +474,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(new Set(middles).size).toBe(1);
   });
 
-  it("has the history beside a preset, and on a phone above how it is used", async () => {
+  it("shows the history beside a preset, and on a phone above its usage", async () => {
     const on = await signedIn({ width: 1280 });
     const { page } = on;
     const top = async (title: string) => (await page.getByRole("heading", { name: title }).boundingBox())?.y ?? 0;
@@ -486,7 +486,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await top("Use it")).toBeGreaterThan(await top("History"));
   });
 
-  it("is never seen in other colours than those that were chosen, however long its script takes", async () => {
+  it("never flashes in another colour scheme, however slowly the script loads", async () => {
     const on = await signedIn({ colorScheme: "light" });
     const { page } = on;
     await page.getByRole("button", { name: "Account" }).click();
@@ -510,7 +510,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await page.evaluate("getComputedStyle(document.documentElement).backgroundColor")).toBe("rgb(15, 17, 21)");
   });
 
-  it("tells with a few colours, too, where one is, what is chosen and what cannot be used", async () => {
+  it("distinguishes current, selected and disabled items in forced colours", async () => {
     const on = await signedIn({ hasForcedColors: true });
     const { page } = on;
     /** How something is drawn, as far as it can differ from its neighbours. */
@@ -547,7 +547,7 @@ describe.skipIf(!browserPath)("the console, as somebody else has it", { timeout:
     expect(await on.faults()).toEqual([]);
   });
 
-  it("prints a preset in dark ink, all of its prompt, and nothing to press", async () => {
+  it("prints a preset in dark ink with its whole prompt and no buttons", async () => {
     const prompt = "A line of a prompt.\n".repeat(100);
     await underTest.stack.create("printed", { model: "a", messages: [{ role: "system", content: prompt }] });
     const on = await signedIn({ colorScheme: "dark" });

@@ -9,7 +9,7 @@ const browserPath = await findBrowser();
 
 let underTest: ConsoleUnderTest;
 
-describe.skipIf(!browserPath)("the console, while something else happens", { timeout: 180_000 }, () => {
+describe.skipIf(!browserPath)("the console during concurrent changes", { timeout: 180_000 }, () => {
   beforeAll(async () => {
     underTest = await openConsole(browserPath ?? "");
   }, 180_000);
@@ -33,7 +33,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
   const patch = (slug: string, body: object) =>
     underTest.stack.request<PresetJson>("PATCH", `/presets/${slug}`, { key: underTest.stack.apiKey, body });
 
-  it("sends of the settings only what was changed in them, also after a colleague was faster", async () => {
+  it("sends only the changed settings, even if a colleague saved first", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();
     await open(`/default/presets/${slug}`);
@@ -52,7 +52,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     expect(json.data).toMatchObject({ name: "Theirs", description: "Mine." });
   });
 
-  it("says of a preset that was archived how it takes versions again, in terms of the console", async () => {
+  it("explains how to make an archived preset accept versions, in console terms", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();
     await patch(slug, { status: "archived" });
@@ -71,7 +71,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByText("Saved as v3").waitFor();
   });
 
-  it("sends of a form only what was changed in it, also where the list behind it was loaded again", async () => {
+  it("sends only the changed fields of a form, even if its list was reloaded", async () => {
     const name = freshName("Ada");
     const email = `${name.toLowerCase()}@example.com`;
     const added = await call<{ id: string }>("POST", "/organization/members", { email, first_name: name });
@@ -98,7 +98,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     });
   });
 
-  it("says that something was not undone also where its screen was left", async () => {
+  it("reports a failed undo even after its screen was left", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();
     await open(`/default/presets/${slug}?v=1`);
@@ -126,7 +126,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByText(`${email} was not added again: `).waitFor();
   });
 
-  it("keeps the search one types in where it found nothing and is cleared", async () => {
+  it("does not replace the search field when a search without results is cleared", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();
     await open("/default/presets");
@@ -140,7 +140,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     expect(await search.getAttribute("data-kept")).toBe("");
   });
 
-  it("leads back from a search to the list as it was, and again to where one came from", async () => {
+  it("returns from a search to the list as it was, and then to the page before", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();
     await open("/default/team");
@@ -173,7 +173,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByRole("heading", { name: "Team" }).waitFor();
   });
 
-  it("is of who signed in last in every tab, and of nobody once they signed out in one", async () => {
+  it("shows the latest sign-in in every tab, and signs out of all tabs", async () => {
     const one = await signedIn();
     await one.open("/default/keys");
     await one.page.getByRole("button", { name: "Create a key" }).waitFor();
@@ -189,7 +189,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     expect(await one.faults()).toEqual([]);
   });
 
-  it("lets one choose in the palette once the presets are there, whatever was pressed before", async () => {
+  it("allows choosing in the palette once presets have loaded, whatever was pressed before", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();
     let answer = (): void => {};
@@ -211,7 +211,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByText("Serves v2").waitFor();
   });
 
-  it("says that it cannot compare where its files are gone, as after an upgrade of the gateway", async () => {
+  it("reports that it cannot compare if its files are gone, as after an upgrade", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();
     await page.route("**/diff-worker*", (route) => route.fulfill({ status: 404 }));
@@ -236,7 +236,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByRole("button", { name: "Create a key" }).waitFor();
   });
 
-  it("unfolds all lines that stayed, however many", async () => {
+  it("unfolds all unchanged lines, however many", async () => {
     const lines = Array.from({ length: 1_200 }, (_, line) => `line ${line}`).join("\n");
     const slug = await createPreset([`${lines}\nBe brief.`, `${lines}\nBe kind.`]);
     const { page, open } = await signedIn();
@@ -248,7 +248,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await expect.poll(() => page.locator(".diff-row").count()).toBe(1_201);
   });
 
-  it("counts the changes of a comparison anew where other versions are compared", async () => {
+  it("recounts changes when other versions are compared", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();
     await open(`/default/presets/${slug}/compare/1...2`);
@@ -260,7 +260,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByText("1 change", { exact: true }).waitFor();
   });
 
-  it("shows where two prompts differ that both changed, however long they are", async () => {
+  it("shows where two changed prompts differ, however long they are", async () => {
     const rules = Array.from(
       { length: 600 },
       (_, index) => `Rule ${index + 1} of the house: ask for the order number.`,
@@ -285,7 +285,7 @@ describe.skipIf(!browserPath)("the console, while something else happens", { tim
     await page.getByText("No difference").waitFor();
   });
 
-  it("loads a version to try again when asked to", async () => {
+  it("reloads a version to try on request", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();
     await page.route("**/versions/1*", (route) => route.fulfill({ status: 503 }));

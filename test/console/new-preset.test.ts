@@ -11,7 +11,7 @@ const path = "/default/presets/~new";
 
 let underTest: ConsoleUnderTest;
 
-describe.skipIf(!browserPath)("somebody who makes a preset in the console, by keyboard alone", () => {
+describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", () => {
   beforeAll(async () => {
     underTest = await openConsole(browserPath ?? "");
     // Not the page of an empty workspace.
@@ -39,7 +39,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     await page.keyboard.insertText(config);
   }
 
-  it("finds the way from the list, by a key and by Ctrl-K", { timeout: timeoutMs }, async () => {
+  it("gets to the form from the list, by a shortcut and by Ctrl-K", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
     const arrive = () => page.getByRole("heading", { name: "New preset" }).waitFor();
@@ -63,7 +63,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     expect(await on.faults()).toEqual([]);
   });
 
-  it("begins with a config of the dialect, and keeps what was written", { timeout: timeoutMs }, async () => {
+  it("starts with an example config of the dialect, and keeps what was typed", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
     const slug = freshName("greeter");
@@ -94,7 +94,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     expect(await on.faults()).toEqual([]);
   });
 
-  it("loses no letter and no key on a machine that draws slower than they type", { timeout: timeoutMs }, async () => {
+  it("loses no keystroke on a slow machine", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
     const session = await on.context.newCDPSession(page);
@@ -110,7 +110,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     expect(await on.faults()).toEqual([]);
   });
 
-  it("is led to the preset of a slug that is taken, and buries nothing", { timeout: timeoutMs }, async () => {
+  it("is led to the existing preset if the slug is taken, and loses nothing", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
     await on.open(path);
@@ -136,7 +136,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     expect(await on.faults()).toEqual([]);
   });
 
-  it("comes from the address of a preset that is not there", { timeout: timeoutMs }, async () => {
+  it("can start from the URL of a missing preset", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const slug = freshName("not-yet");
     await on.open(`/default/presets/${slug}`);
@@ -148,7 +148,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     expect(await on.faults()).toEqual([]);
   });
 
-  it("begins with a copy of a version, which is stored as it was written", { timeout: timeoutMs }, async () => {
+  it("can start from a copy of a version, which is stored verbatim", { timeout: timeoutMs }, async () => {
     const { stack } = underTest;
     const on = await underTest.newPage({ key: stack.managementKey });
     const { page } = on;
@@ -189,7 +189,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     expect(await on.faults()).toEqual([]);
   });
 
-  it("says that there is nothing to copy where there is not", { timeout: timeoutMs }, async () => {
+  it("is told if there is nothing to copy", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     await on.open(`${path}?like=taken&v=99`);
     await on.page.getByRole("alert").waitFor();
@@ -197,7 +197,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     expect(await on.faults()).toEqual([]);
   });
 
-  it("is shown what is wrong where it is wrong", { timeout: timeoutMs }, async () => {
+  it("sees errors at their fields", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
     await on.open(path);
@@ -229,7 +229,7 @@ describe.skipIf(!browserPath)("somebody who makes a preset in the console, by ke
     expect(await on.faults()).toEqual([]);
   });
 
-  it("sees why a key may not, without a mouse", { timeout: timeoutMs }, async () => {
+  it("sees why a key is not permitted, without a mouse", { timeout: timeoutMs }, async () => {
     const { stack } = underTest;
     const { secret } = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
     const on = await underTest.newPage({ key: secret });

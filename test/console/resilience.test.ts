@@ -7,7 +7,7 @@ const browserPath = await findBrowser();
 
 let underTest: ConsoleUnderTest;
 
-describe.skipIf(!browserPath)("the console, where something gets in the way", { timeout: 180_000 }, () => {
+describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }, () => {
   beforeAll(async () => {
     underTest = await openConsole(browserPath ?? "");
   }, 180_000);
@@ -26,7 +26,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     return underTest.newPage({ key: underTest.stack.managementKey });
   }
 
-  it("says that a session has ended, and loses nothing of what was written", async () => {
+  it("reports an ended session and loses nothing that was typed", async () => {
     const slug = await createPreset();
     const on = await signedIn();
     const { page, context } = on;
@@ -49,7 +49,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(await page.getByText("Your session has ended").count()).toBe(0);
   });
 
-  it("keeps what was written in a session that has ended for the one who wrote it", async () => {
+  it("keeps a draft of an ended session only for the user who typed it", async () => {
     const slug = await createPreset();
     const other = await underTest.stack.tenants.createOrganization();
     const on = await signedIn();
@@ -66,7 +66,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(await kept()).not.toContain("Between us.");
   });
 
-  it("begins a review at its top, and lets it be saved from anywhere in it", async () => {
+  it("starts a review at its top, and can save from anywhere in it", async () => {
     const slug = await createPreset();
     const on = await underTest.newPage({ key: underTest.stack.managementKey, width: 390 });
     const { page } = on;
@@ -89,7 +89,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(await isInSight()).toBe(true);
   });
 
-  it("does not say that nothing was saved where no answer came, and saves once", async () => {
+  it("does not claim that nothing was saved if no answer came, and saves once", async () => {
     const { stack, newPage } = underTest;
     const on = await newPage({ key: stack.apiKey });
     const { page } = on;
@@ -122,7 +122,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(await on.axeViolations()).toEqual([]);
   });
 
-  it("leads from a page behind the last to the last", async () => {
+  it("goes from a page past the end to the last page", async () => {
     await createPreset();
     const on = await signedIn();
     for (const path of ["/default/presets", "/default/keys", "/default/team/default"]) {
@@ -133,7 +133,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     }
   });
 
-  it("shows the preset also where the version of the address is not there", async () => {
+  it("shows the preset even if the version in the URL does not exist", async () => {
     const slug = await createPreset();
     const on = await signedIn();
     const { page } = on;
@@ -147,7 +147,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(page.url()).not.toContain("v=");
   });
 
-  it("leads from a version that is not there to those that are, wherever it was to be used", async () => {
+  it("leads from a missing version to existing ones in edit and try", async () => {
     const slug = await createPreset();
     const on = await signedIn();
     const { page } = on;
@@ -164,7 +164,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     await page.getByText("It has versions 1 to 2. Choose among them above.").waitFor();
   });
 
-  it("keeps the history that is there where more of it cannot be loaded", async () => {
+  it("keeps the loaded history if more of it cannot be loaded", async () => {
     const slug = freshName("long-lived");
     for (let version = 1; version <= 24; version++)
       await underTest.stack.create(slug, { model: `model-${version}`, messages: [] });
@@ -188,7 +188,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     await expect.poll(() => page.evaluate("document.activeElement.textContent")).toMatch(/^v4Compare/);
   });
 
-  it("shows that it tries again while it does", async () => {
+  it("shows that it is retrying", async () => {
     const on = await signedIn();
     const { page } = on;
     await page.route("**/api/v1/presets?**", (route) => route.abort());
@@ -210,7 +210,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     await page.getByText(/^1–\d+ of \d+/).waitFor();
   });
 
-  it("shows nothing of another list or version beside what cannot be loaded", async () => {
+  it("shows nothing of another list or version when loading fails", async () => {
     const slug = await createPreset();
     const on = await signedIn();
     const { page } = on;
@@ -232,7 +232,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(await page.getByText("No difference").count()).toBe(0);
   });
 
-  it("keeps a form that was written in where a click misses it", async () => {
+  it("keeps a form with input open when a click misses it", async () => {
     const on = await signedIn();
     const { page } = on;
     await on.open("/default/keys");
@@ -250,7 +250,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     await dialog.waitFor({ state: "detached" });
   });
 
-  it("takes a notice that asks for nothing away with its screen, and keeps the one with Undo", async () => {
+  it("removes a passive notice with its screen, but keeps one with Undo", async () => {
     const slug = await createPreset();
     const on = await signedIn();
     const { page } = on;
@@ -269,7 +269,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(1);
   });
 
-  it("never says that a preset serves which refuses every request", async () => {
+  it("never says that a preset serves while it refuses every request", async () => {
     const slug = await createPreset();
     const on = await signedIn();
     const { page } = on;
@@ -286,7 +286,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     }
   });
 
-  it("shows all presets at an address whose status there is not", async () => {
+  it("shows all presets for an unknown status in the URL", async () => {
     await createPreset();
     const on = await signedIn();
     await on.open("/default/presets?status=lost");
@@ -294,7 +294,7 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(await on.page.getByRole("alert").count()).toBe(0);
   });
 
-  it("tries the message of before after the next edit", async () => {
+  it("keeps the test message for the next edit", async () => {
     const slug = await createPreset();
     const on = await signedIn();
     const { page } = on;
@@ -305,29 +305,32 @@ describe.skipIf(!browserPath)("the console, where something gets in the way", { 
     expect(await page.getByLabel("Message").inputValue()).toBe("Where is my order?");
   });
 
-  it.each(["js", "css"])("opens though its first %s was asked of a gateway of another release", async (ending) => {
-    const { page } = await signedIn();
-    let missing = 2;
-    await page.route(`**/console/assets/index-*.${ending}`, (route) => {
-      missing -= 1;
-      return missing < 0 ? route.continue() : route.fulfill({ status: 404, json: {} });
-    });
-    await page.reload();
-    await expect.poll(() => missing).toBeLessThan(0);
-    await page.getByRole("heading", { name: "Presets", level: 1 }).waitFor();
-    // So often it is tried each time, and no more.
-    await page.unrouteAll();
-    let asked = 0;
-    await page.route(`**/console/assets/index-*.${ending}`, (route) => {
-      asked += 1;
-      return route.fulfill({ status: 404, json: {} });
-    });
-    await page.reload();
-    await expect.poll(() => asked).toBe(6);
-    await page.getByText("The console could not be loaded").waitFor();
-  });
+  it.each(["js", "css"])(
+    "opens even if its first %s was requested from a gateway of another release",
+    async (ending) => {
+      const { page } = await signedIn();
+      let missing = 2;
+      await page.route(`**/console/assets/index-*.${ending}`, (route) => {
+        missing -= 1;
+        return missing < 0 ? route.continue() : route.fulfill({ status: 404, json: {} });
+      });
+      await page.reload();
+      await expect.poll(() => missing).toBeLessThan(0);
+      await page.getByRole("heading", { name: "Presets", level: 1 }).waitFor();
+      // So often it is tried each time, and no more.
+      await page.unrouteAll();
+      let asked = 0;
+      await page.route(`**/console/assets/index-*.${ending}`, (route) => {
+        asked += 1;
+        return route.fulfill({ status: 404, json: {} });
+      });
+      await page.reload();
+      await expect.poll(() => asked).toBe(6);
+      await page.getByText("The console could not be loaded").waitFor();
+    },
+  );
 
-  it("goes on by itself once the gateway can be reached again", async () => {
+  it("continues by itself once the gateway is reachable again", async () => {
     const slug = await createPreset();
     const on = await signedIn();
     const { page, context } = on;

@@ -7,7 +7,7 @@ const browserPath = await findBrowser();
 
 let underTest: ConsoleUnderTest;
 
-describe.skipIf(!browserPath)("the console of somebody with few rights", { timeout: 180_000 }, () => {
+describe.skipIf(!browserPath)("the console with limited permissions", { timeout: 180_000 }, () => {
   beforeAll(async () => {
     underTest = await openConsole(browserPath ?? "");
     for (const temperature of [0.2, 0.7])
@@ -21,7 +21,7 @@ describe.skipIf(!browserPath)("the console of somebody with few rights", { timeo
     return underTest.newPage({ key });
   }
 
-  it("says at every screen what a key may not see that cannot read, and offers nothing that only fails", async () => {
+  it("says on every screen what the key cannot read, and offers no action that would fail", async () => {
     const on = await signedIn(["inference"]);
     const { page } = on;
     const preset = "/default/presets/support-bot";
@@ -36,7 +36,7 @@ describe.skipIf(!browserPath)("the console of somebody with few rights", { timeo
     expect(await on.faults()).toEqual([]);
   });
 
-  it("leads nobody to a form that they cannot send, and says so to who goes there", async () => {
+  it("links to no form that cannot be sent, and explains it at its URL", async () => {
     const on = await signedIn(["presets:read"]);
     const { page } = on;
     const reason = "Your key does not have the permission presets:write.";
@@ -55,7 +55,7 @@ describe.skipIf(!browserPath)("the console of somebody with few rights", { timeo
     expect(await on.faults()).toEqual([]);
   });
 
-  it("tells colleagues apart whose names a key may not know, and says why it does not name them", async () => {
+  it("distinguishes colleagues whose names the key cannot read, and says why", async () => {
     const { makeMember, makeKey } = administrator(underTest.stack);
     const userId = await makeMember("colleague@example.com");
     const { key } = await makeKey({ creator_user_id: userId });
@@ -67,7 +67,7 @@ describe.skipIf(!browserPath)("the console of somebody with few rights", { timeo
     expect(await author.getAttribute("title")).toContain("Names of colleagues are shown only with a management key");
   });
 
-  it("calls somebody who has left a former member", async () => {
+  it("calls someone who has left a former member", async () => {
     const { makeMember, makeKey, call } = administrator(underTest.stack);
     const userId = await makeMember("leaver@example.com");
     const { key } = await makeKey({ creator_user_id: userId });

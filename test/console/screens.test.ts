@@ -37,7 +37,7 @@ const screens: Readonly<Record<string, readonly [path: string, complete: string]
 
 let underTest: ConsoleUnderTest;
 
-describe.skipIf(!browserPath)("each screen of the console", () => {
+describe.skipIf(!browserPath)("every console screen", () => {
   beforeAll(async () => {
     underTest = await openConsole(browserPath ?? "");
     const { stack } = underTest;
@@ -83,7 +83,7 @@ describe.skipIf(!browserPath)("each screen of the console", () => {
   }
 
   for (const { title, ...look } of looks) {
-    it(`is accessible, still and without faults: ${title}`, { timeout: timeoutMs }, async () => {
+    it(`passes axe, does not shift and logs no errors: ${title}`, { timeout: timeoutMs }, async () => {
       const signedOut = await underTest.newPage(look);
       await signedOut.open("/");
       await signedOut.page.getByLabel("Key", { exact: true }).waitFor();
@@ -101,7 +101,7 @@ describe.skipIf(!browserPath)("each screen of the console", () => {
     });
   }
 
-  it("is accessible with its dialogs and menus open", { timeout: timeoutMs }, async () => {
+  it("passes axe with its dialogs and menus open", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
     const open = async (path: string, button: string | RegExp) => {
@@ -124,7 +124,7 @@ describe.skipIf(!browserPath)("each screen of the console", () => {
     expect(await on.faults()).toEqual([]);
   });
 
-  it("has an icon that its content policy allows", { timeout: timeoutMs }, async () => {
+  it("has an icon allowed by its content security policy", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage();
     await on.open("/");
     const size = on.page.evaluate(`new Promise((resolve, reject) => {
@@ -137,7 +137,7 @@ describe.skipIf(!browserPath)("each screen of the console", () => {
     expect(await on.faults()).toEqual([]);
   });
 
-  it("says to an API key what it cannot have", { timeout: timeoutMs }, async () => {
+  it("tells an API key what it cannot access", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.apiKey });
     for (const path of ["/default/keys", "/default/team"]) {
       await on.open(path);

@@ -17,7 +17,7 @@ describe.skipIf(!browserPath)("the console", () => {
 
   afterAll(() => underTest?.close());
 
-  it("waits in an empty workspace with a command that works, and fills itself", { timeout: timeoutMs }, async () => {
+  it("shows a working command in an empty workspace, and fills itself", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     await on.page.getByText("No presets yet").waitFor();
     const ways = on.page.getByRole("heading", { level: 3 });
@@ -35,7 +35,7 @@ describe.skipIf(!browserPath)("the console", () => {
     expect(await on.faults()).toEqual([]);
   });
 
-  it("needs 40 kB of script for its first page, and nothing of it is inline", () => {
+  it("loads at most 40 kB of script for its first page, none of it inline", () => {
     const page = readFileSync(join(dist, "index.html"), "utf8");
     const scripts = [...page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g)].map(([, file]) => file ?? "");
     expect(scripts.length).toBeGreaterThan(0);
@@ -63,7 +63,7 @@ describe.skipIf(!browserPath)("the console", () => {
     expect(await on.faults()).toEqual([]);
   });
 
-  it("shows and compares prompts of a megabyte while the page stays alive", { timeout: timeoutMs }, async () => {
+  it("shows and compares 1 MB prompts without freezing the page", { timeout: timeoutMs }, async () => {
     const { stack } = underTest;
     const lines = (what: string) =>
       Array.from({ length: 27_000 }, (_, line) => `Line ${line} of a long prompt, ${what}.`)
@@ -97,7 +97,7 @@ describe.skipIf(!browserPath)("the console", () => {
     expect(await on.faults()).toEqual([]);
   });
 
-  it("says what went wrong, with the request id, and loads again when asked to", { timeout: timeoutMs }, async () => {
+  it("shows an error with the request id, and reloads on request", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
     const requestId = "0198c5a4-2c6f-7d19-8e03-b7f15a9c40d2";

@@ -6,7 +6,7 @@ import { freshName } from "../support/fresh-name.ts";
 
 const browserPath = await findBrowser();
 
-describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, () => {
+describe.skipIf(!browserPath)("the team screen", { timeout: 180_000 }, () => {
   let underTest: ConsoleUnderTest;
   let on: ConsolePage;
 
@@ -43,7 +43,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
 
   const choose = (name: string, action: string | RegExp) => chooseFromMenu(on.page, `Actions for ${name}`, action);
 
-  it("gets a member, who is then renamed and made an admin, by keyboard alone", async () => {
+  it("adds a member, renames them and makes them admin by keyboard alone", async () => {
     const name = freshName("Grace");
     const email = `${name.toLowerCase()}@example.com`;
     await openTeam();
@@ -68,7 +68,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await on.faults()).toEqual([]);
   });
 
-  it("says of somebody who is a member already that they are", async () => {
+  it("reports that someone is already a member", async () => {
     const email = `${freshName("twice")}@example.com`;
     await administrator(underTest.stack).makeMember(email);
     await openTeam();
@@ -80,7 +80,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await dialog().getByLabel("E-mail address").inputValue()).toBe(email);
   });
 
-  it("keeps the last admin, and says why", async () => {
+  it("does not allow removing the last admin, and says why", async () => {
     await openTeam();
     const { json } = await call<MemberJson[]>("GET", "/organization/members?limit=100");
     const admin = json.data.find(({ role }) => role === "org:admin") as MemberJson;
@@ -95,7 +95,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await memberNow(admin.email)).toMatchObject({ role: "org:admin" });
   });
 
-  it("removes somebody with keys that work only together with the keys, which it names first", async () => {
+  it("removes a member with working keys only together with these, naming them first", async () => {
     const email = `${freshName("leaving")}@example.com`;
     const creator_user_id = await administrator(underTest.stack).makeMember(email);
     const { key } = await administrator(underTest.stack).makeKey({ name: "their key", creator_user_id });
@@ -151,7 +151,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await on.faults()).toEqual([]);
   });
 
-  it("gets a workspace, which is in the switcher at once and may be entered there", async () => {
+  it("creates a workspace, which can be entered from the switcher at once", async () => {
     const name = freshName("Très Nouveau!");
     const slug = name.replace("Très Nouveau!", "tres-nouveau");
     await openTeam();
@@ -169,7 +169,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await on.faults()).toEqual([]);
   });
 
-  it("stays where it is when the workspace that it is in gets another slug, and leaves it when it is deleted", async () => {
+  it("follows a changed slug of the current workspace, and leaves it when deleted", async () => {
     const { slug: name } = await administrator(underTest.stack).makeWorkspace(freshName("short-lived"));
     const slug = freshName("renamed");
     await on.open(`/${name}/team`);
@@ -187,7 +187,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await on.faults()).toEqual([]);
   });
 
-  it("says which keys keep a workspace, why the default one stays, and that a slug is taken", async () => {
+  it("says which keys block a deletion, why the default stays, and that a slug is taken", async () => {
     const { id, slug } = await administrator(underTest.stack).makeWorkspace(freshName("kept"));
     await administrator(underTest.stack).makeKey({ name: "still in use", workspace_id: id });
     await openTeam();
@@ -213,7 +213,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await dialog().getByLabel("Slug").getAttribute("aria-invalid")).toBe("true");
   });
 
-  it("lists members to choose from below one another, however long they are called and how many they are", async () => {
+  it("lists members to choose from one per line, however long or many", async () => {
     const { makeMember, makeWorkspace } = administrator(underTest.stack);
     const { slug } = await makeWorkspace(freshName("crowded"));
     for (let index = 0; index < 15; index++)
@@ -233,7 +233,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(overlaps).toHaveLength(0);
   });
 
-  it("offers nobody to a workspace who is in it already", async () => {
+  it("does not offer members who already belong to the workspace", async () => {
     const { makeMember, makeWorkspace } = administrator(underTest.stack);
     const { slug } = await makeWorkspace(freshName("half-full"));
     const [here, outside] = [`here.${slug}@example.com`, `outside.${slug}@example.com`];
@@ -252,7 +252,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await on.axeViolations()).toEqual([]);
   });
 
-  it("says of a workspace that nobody belongs to what to do about it", async () => {
+  it("says what to do about a workspace without members", async () => {
     const { slug } = await administrator(underTest.stack).makeWorkspace(freshName("deserted"));
     const { json } = await call<{ user_id: string }[]>("GET", `/workspaces/${slug}/members`);
     const user_ids = json.data.map(({ user_id }) => user_id);
@@ -263,7 +263,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     expect(await on.page.getByText("0–0 of 0").count()).toBe(0);
   });
 
-  it("says which keys keep somebody in a workspace", async () => {
+  it("says which keys block removing a member from a workspace", async () => {
     const { makeKey, makeMember, makeWorkspace } = administrator(underTest.stack);
     const { id, slug } = await makeWorkspace(freshName("held"));
     const userId = await makeMember(`${slug}@example.com`);
@@ -282,7 +282,7 @@ describe.skipIf(!browserPath)("the team in the console", { timeout: 180_000 }, (
     await on.page.keyboard.press("Escape");
   });
 
-  it("puts members of the organization into a workspace, and takes them out with a way back", async () => {
+  it("adds members to a workspace, and removes them with undo", async () => {
     const { slug } = await administrator(underTest.stack).makeWorkspace(freshName("joint"));
     const userId = await administrator(underTest.stack).makeMember(`${slug}@example.com`);
     const membersNow = async () => {

@@ -56,7 +56,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     });
   }
 
-  it("shows the merged request, and where each part of it comes from", async () => {
+  it("shows the merged request and the source of each part", async () => {
     const slug = freshName("merged");
     const system = { role: "system", content: "Be brief.\nBe kind." };
     await underTest.stack.create(slug, { model: "echo/small", temperature: 0.5, messages: [system] });
@@ -79,7 +79,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.faults()).toEqual([]);
   });
 
-  it("shows it for a version that is not served", async () => {
+  it("shows the merged request of a version that is not served", async () => {
     await underTest.stack.create("pinned", { model: "echo/old", messages: [] });
     await underTest.stack.create("pinned", { model: "echo/new", messages: [] });
     await on.open("/default/presets/pinned/try?v=1");
@@ -92,7 +92,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await expect.poll(() => answer().innerText()).toContain("model: echo/old");
   });
 
-  it.each(dialectNames)("shows the streamed answer of %s, and who gave it", async (dialect) => {
+  it.each(dialectNames)("shows the streamed answer of %s and its upstream", async (dialect) => {
     const slug = freshName(`streamed-${dialect.replace("/", "-")}`);
     const body = dialect === "responses" ? {} : { messages: [], max_tokens: 99 };
     await underTest.stack.create(slug, { model: "echo/small", ...body }, { dialect });
@@ -106,7 +106,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.faults()).toEqual([]);
   });
 
-  it.each(dialectNames)("tries a draft of %s before anybody is served it", async (dialect) => {
+  it.each(dialectNames)("tries a draft of %s before it is served", async (dialect) => {
     const { page } = on;
     const slug = freshName(`drafted-${dialect.replace("/", "-")}`);
     const body = dialect === "responses" ? {} : { messages: [], max_tokens: 99 };
@@ -132,7 +132,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.faults()).toEqual([]);
   });
 
-  it("tries and reviews of a draft what would be saved of it, and says what would not", async () => {
+  it("tries and reviews only what would be saved of a draft, and says what would not", async () => {
     const { page } = on;
     await underTest.stack.create("overfull", { model: "echo/small", messages: [] });
     await on.open("/default/presets/overfull/edit?from=1");
@@ -160,7 +160,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.faults()).toEqual([]);
   });
 
-  it("does not try a draft whose config was broken since", async () => {
+  it("does not try a draft whose config has become invalid", async () => {
     const { page } = on;
     await underTest.stack.create("broken-since", { model: "echo/small", messages: [] });
     await on.open("/default/presets/broken-since/edit?from=1");
@@ -181,7 +181,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.faults()).toEqual([]);
   });
 
-  it("says where a draft is not, and who may not try one", async () => {
+  it("says that there is no draft, and who may not try one", async () => {
     await underTest.stack.create("undrafted", { model: "echo/small", messages: [] });
     await on.open("/default/presets/undrafted/try?draft=1");
     await on.page.getByText("There is no draft from v1 in this tab").waitFor();
@@ -192,7 +192,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await other.page.getByRole("tooltip").getByText("A management key cannot call models.").waitFor();
   });
 
-  it("goes on with Ctrl and Enter: to the model, and where the key may not, to the merged request", async () => {
+  it("sends on Ctrl-Enter, or merges if the key may not send", async () => {
     await openWith("hurried", "echo/small");
     await on.page.getByLabel("Message", { exact: true }).press("Control+Enter");
     await on.page.getByText("hurried@1 by echo").waitFor();
@@ -204,7 +204,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await other.page.getByText("Nothing was sent to a model.").waitFor();
   });
 
-  it("says of a preset that is not active how it becomes so, also where that was changed meanwhile", async () => {
+  it("says how to activate an inactive preset, even if that changed meanwhile", async () => {
     await openWith("resting", "echo/small");
     const setStatus = (status: string) =>
       underTest.stack.request("PATCH", "/presets/resting", { key: underTest.stack.apiKey, body: { status } });
@@ -244,7 +244,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await other.context.close();
   });
 
-  it("stops an answer where that is wanted, and keeps what has come", async () => {
+  it("stops an answer on request and keeps what has arrived", async () => {
     const words = Array.from({ length: 600 }, (_, n) => `word${n}`).join(" ");
     await openWith("slow", "echo/slow", words);
     await button("Send to the model").press("Enter");
@@ -263,7 +263,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.faults()).toEqual([]);
   });
 
-  it("ends the request where the page is left, or the answer is stopped", async () => {
+  it("aborts the request when the page is left or the answer is stopped", async () => {
     await openWith("left", "hostile/any");
     for (const leave of [
       () => button("Stop").press("Enter"),
@@ -280,7 +280,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await on.faults()).toEqual([]);
   });
 
-  it("shows what the upstream says is wrong, with the request's id", async () => {
+  it("shows the upstream's error with the request id", async () => {
     await openWith("refused", "hostile/any");
     const error = { message: "No such deployment.", type: "invalid_request_error", param: null, code: null };
     hostile.next.push(answerWith(400, JSON.stringify({ error })));
@@ -297,22 +297,19 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
   it.each([
     [JSON.stringify({ error: { message: "Incorrect API key provided." } }), "Incorrect API key provided."],
     ["go away", "It does not say why."],
-  ])(
-    "signs nobody out where an upstream does not take the gateway's credential, and says whose words these are: %s",
-    async (body, words) => {
-      const slug = freshName("unpaid");
-      await openWith(slug, "hostile/any");
-      hostile.next.push(answerWith(401, body));
-      await button("Send to the model").press("Enter");
-      const alert = on.page.getByRole("alert");
-      await alert.getByText("The upstream hostile answered with status 401").waitFor();
-      await alert.getByText(words).waitFor();
-      expect(await on.page.getByLabel("Message", { exact: true }).inputValue()).toBe("What is an invoice?");
-      expect(await on.page.getByRole("heading", { name: "Sign in" }).count()).toBe(0);
-    },
-  );
+  ])("does not sign out if an upstream rejects the credential, and quotes the upstream: %s", async (body, words) => {
+    const slug = freshName("unpaid");
+    await openWith(slug, "hostile/any");
+    hostile.next.push(answerWith(401, body));
+    await button("Send to the model").press("Enter");
+    const alert = on.page.getByRole("alert");
+    await alert.getByText("The upstream hostile answered with status 401").waitFor();
+    await alert.getByText(words).waitFor();
+    expect(await on.page.getByLabel("Message", { exact: true }).inputValue()).toBe("What is an invoice?");
+    expect(await on.page.getByRole("heading", { name: "Sign in" }).count()).toBe(0);
+  });
 
-  it("says of a model that no upstream serves where to choose another", async () => {
+  it("says where to choose another model if no upstream serves this one", async () => {
     const slug = freshName("unserved");
     await openWith(slug, "nobody/knows");
     await button("Send to the model").press("Enter");
@@ -324,7 +321,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await on.page.waitForURL(`**/presets/${slug}/edit?from=1`);
   });
 
-  it("shows what was asked for last above the other", async () => {
+  it("shows the latest result above the other", async () => {
     await openWith("both", "echo/small");
     const titles = () => on.page.getByRole("heading", { level: 2 }).allInnerTexts();
     await button("Send to the model").press("Enter");
@@ -335,7 +332,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await expect.poll(titles).toEqual(["Answer", "The merged request"]);
   });
 
-  it("shows that an answer broke off, with the request's id and what had come", async () => {
+  it("shows that an answer broke off, with the request id and what had arrived", async () => {
     await openWith("broken", "hostile/any");
     beginStream();
     await button("Send to the model").press("Enter");
@@ -348,7 +345,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(await answer().innerText()).toContain("Half an");
   });
 
-  it("shows that the gateway was lost on the way", async () => {
+  it("shows that the connection to the gateway was lost", async () => {
     const { hostname, port } = new URL(underTest.stack.baseUrl);
     const proxy = await openTcpProxy({ host: hostname, port: Number(port) });
     await openWith("lost", "hostile/any");
@@ -367,7 +364,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
   it.each([
     ["an API key without it", "Your key does not have the permission inference."],
     ["a management key", "A management key cannot call models."],
-  ])("tells %s why it may not ask a model, and resolves all the same", async (kind, reason) => {
+  ])("tells %s why it cannot call a model, and still resolves", async (kind, reason) => {
     const { stack } = underTest;
     const reading = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
     const key = kind === "a management key" ? stack.managementKey : reading.secret;

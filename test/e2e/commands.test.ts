@@ -24,7 +24,7 @@ async function run(entry: string, args: readonly string[], env: Record<string, s
   return { output, errors, exitCode };
 }
 
-describe("a process with a wrong environment", () => {
+describe("a process with an invalid environment", () => {
   it.each([
     [
       "gateway/main.ts",
@@ -37,7 +37,7 @@ describe("a process with a wrong environment", () => {
       ["PRESET_GRPC_PORT", "PRESET_DATABASE_URL", "ORGANIZATION_GRPC_TARGET"],
     ],
     ["services/organization/main.ts", {}, ["ORGANIZATION_DATABASE_URL", "SIGNING_KEY"]],
-  ])("names every fault, says what to do and exits 78: %s", async (entry, env, names) => {
+  ])("names every error, says what to do and exits with 78: %s", async (entry, env, names) => {
     const { errors, exitCode } = await run(entry, [], env);
     expect(exitCode).toBe(78);
     expect(errors).toContain('"npm start" runs everything');
@@ -45,7 +45,7 @@ describe("a process with a wrong environment", () => {
     expect(errors).not.toContain("    at ");
   });
 
-  it("says that its port is in use", async () => {
+  it("reports that its HTTP port is in use", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const PORT = String((other.address() as AddressInfo).port);
@@ -55,7 +55,7 @@ describe("a process with a wrong environment", () => {
     expect(output).toMatch(/"level":"fatal".*EADDRINUSE/);
   });
 
-  it("says so of a port of gRPC, too", async () => {
+  it("reports that its gRPC port is in use", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { output, exitCode } = await run("services/preset/main.ts", [], {
@@ -70,7 +70,7 @@ describe("a process with a wrong environment", () => {
     expect(output).toMatch(/"level":"fatal".*Cannot listen for gRPC.*EADDRINUSE/);
   });
 
-  it("says that no machine has the name that it is to listen on", async () => {
+  it("reports that the name to listen on does not resolve", async () => {
     const env = { HOST: "nowhere.invalid", METRICS_PORT: "0", PORT: "0" };
     const { output, exitCode } = await run("gateway/main.ts", [], env);
     expect(exitCode).toBe(78);
@@ -79,7 +79,7 @@ describe("a process with a wrong environment", () => {
 });
 
 describe("a command", () => {
-  it("that is not there is refused, with those that are", async () => {
+  it("that is unknown fails with a list of commands", async () => {
     const { errors, exitCode } = await run("services/organization/main.ts", ["boot"]);
     expect(exitCode).toBe(1);
     expect(errors).toMatch(
@@ -88,7 +88,7 @@ describe("a command", () => {
   });
 
   it.each(["gateway/main.ts", "services/preset/main.ts", "services/organization/main.ts"])(
-    "that is misspelt or has a flag that it does not know is refused in a sentence: %s",
+    "with a typo or an unknown flag fails with a clear message: %s",
     async (entry) => {
       const misspelt = await run(entry, ["server"]);
       expect(misspelt).toMatchObject({ exitCode: 1, errors: expect.stringContaining("did you mean serve?") });
@@ -99,7 +99,7 @@ describe("a command", () => {
     },
   );
 
-  it("to migrate tells what it does, and may be repeated", async () => {
+  it("to migrate reports what it does, and can be repeated", async () => {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
     const env = { PRESET_DATABASE_URL: database.url };
@@ -112,7 +112,7 @@ describe("a command", () => {
     expect(second).toMatchObject({ exitCode: 0, output: "the schema is current\n" });
   });
 
-  it.runIf(process.platform === "linux")("does its work where nothing can be printed, and fails then", async () => {
+  it.runIf(process.platform === "linux")("completes its work but fails if its output cannot be written", async () => {
     const database = await createTestDatabase();
     const full = openSync("/dev/full", "w");
     onTestFinished(async () => {
@@ -130,7 +130,7 @@ describe("a command", () => {
     expect(keys).toMatchObject({ exitCode: 0, output: expect.stringContaining("First API key") });
   });
 
-  it("to migrate in the name of a user who may not, or of a database that is not theirs, is refused in a sentence", async () => {
+  it("to migrate without the privileges, or on another's database, fails with a clear message", async () => {
     const database = await createTestDatabase();
     const users = await createDocumentedUsers({ preset: database, organization: database });
     onTestFinished(async () => {

@@ -66,8 +66,8 @@ describe.each([
   ["Gateway", [readGatewayConfig]],
   ["Preset service", [readPresetConfig, readPresetMigration]],
   ["Organization service", [readOrganizationConfig, readOrganizationMigration]],
-] as const)("docs/configuration.md, of the %s", (heading, reads) => {
-  it("tells of every variable that is read, and of no other, with its default and its bounds", () => {
+] as const)("docs/configuration.md for the %s", (heading, reads) => {
+  it("lists exactly the variables that are read, with defaults and bounds", () => {
     const told = new Map([...toldBelow(heading), ...toldBelow("Every process")]);
     const known = knownTo(reads);
     expect([...told.keys()].sort()).toEqual([...known.keys()].sort());
@@ -79,7 +79,7 @@ describe.each([
   });
 });
 
-it("docs/configuration.md tells which ports npm start takes", async () => {
+it("docs/configuration.md lists the ports that npm start uses", async () => {
   const asked = new Set<string>();
   const environment = new Proxy<NodeJS.ProcessEnv>({}, { get: (_, name) => void asked.add(String(name)) });
   await choosePorts(environment, anyPorts);

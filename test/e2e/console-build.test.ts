@@ -30,13 +30,13 @@ afterAll(async () => {
 }, 60_000);
 
 describe("npm start with a console that does not compile", () => {
-  it("says so, and where the errors are", () => {
+  it("reports it, and where the errors are", () => {
     const logFile = join(home, "logs", "console.log");
     expect(system.output()).toContain(`could not be built, see ${logFile}; the API works without it`);
     expect(readFileSync(logFile, "utf8")).toContain("main.tsx");
   });
 
-  it("serves the API all the same", async () => {
+  it("still serves the API", async () => {
     const { base_url, api_key } = system.credentials;
     const body = { model: "m", messages: [] };
     const path = "/api/v1/presets/without-console/chat/completions";
@@ -44,7 +44,7 @@ describe("npm start with a console that does not compile", () => {
     expect((await fetch(`${base_url}/readyz`)).status).toBe(200);
   });
 
-  it("says at /console why there is none", async () => {
+  it("explains at /console why there is none", async () => {
     const answer = await fetch(`${system.credentials.base_url}/`);
     expect([answer.status, answer.url]).toEqual([503, `${system.credentials.base_url}/console/`]);
     expect(await answer.text()).toContain("The console is not built");

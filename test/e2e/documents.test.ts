@@ -30,33 +30,33 @@ function lookForLinkFault(document: string, link: string): string | undefined {
   return undefined;
 }
 
-it("are found", () => {
+it("finds the documents", () => {
   expect(documents).toEqual(expect.arrayContaining(["README.md", "CONTRIBUTING.md", "docs/architecture.md"]));
 });
 
 describe.each(documents)("%s", (document) => {
   const text = readFileSync(join(root, document), "utf8");
 
-  it("links to files and headings that are there", () => {
+  it("links only to existing files and headings", () => {
     const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
     const faults = links.filter((link) => !/^\w+:/.test(link)).map((link) => lookForLinkFault(document, link));
     expect(faults.filter((fault) => fault !== undefined)).toEqual([]);
   });
 
-  it("names source files that are there", () => {
+  it("names only existing source files", () => {
     const named = [...text.matchAll(/`([\w./-]+\.(?:ts|mjs|sql|proto))`/g)].map(([, name = ""]) => name);
     expect(named.filter((name) => !files.some((file) => `/${file}`.endsWith(`/${name}`)))).toEqual([]);
   });
 });
 
-it.each(["README.md", "docs/upstreams.md"])("%s shows tables of upstreams that can be used as they are", (document) => {
+it.each(["README.md", "docs/upstreams.md"])("%s shows upstream tables that work as they stand", (document) => {
   const examples = readFileSync(join(root, document), "utf8").matchAll(/^```json\n(.+?)^```/gms);
   const tables = [...examples].map(([, text = ""]) => text).filter((text) => text.includes('"upstreams"'));
   expect(tables.length).toBeGreaterThan(0);
   for (const table of tables) expect(parseUpstreams(table).length).toBeGreaterThan(0);
 });
 
-it("show every picture that there is, in words too, and none is large", () => {
+it("every picture is shown with alternative text, and none is large", () => {
   const shown = documents.flatMap((document) =>
     [...readFileSync(join(root, document), "utf8").matchAll(/!\[([^\]]*)\]\(([^)\s]+)\)/g)].map(
       ([, words = "", path = ""]) => {
@@ -71,7 +71,7 @@ it("show every picture that there is, in words too, and none is large", () => {
   for (const picture of pictures) expect(statSync(join(root, picture)).size, picture).toBeLessThanOrEqual(80_000);
 });
 
-it("name every room of the platform", () => {
+it("docs/architecture.md names every folder of the platform", () => {
   const rooms = new Set(
     files.filter((file) => file.startsWith("services/platform/")).map((file) => file.split("/")[2]),
   );

@@ -36,40 +36,40 @@ function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
 
 const isService = (name: string) => /^services\/(preset|organization)\//.test(name);
 
-it("are found", () => {
+it("finds the imports", () => {
   expect(imports.get("gateway/main.ts")).toContain("gateway/app.ts");
   expect(imports.size).toBeGreaterThan(300);
 });
 
-describe("imports go one way", () => {
-  it("the gateway knows the contract of a service, and nothing else of it", () => {
+describe("imports", () => {
+  it("of the gateway include nothing of a service but its contract", () => {
     expect(found(/^gateway\//, isService)).toEqual([]);
   });
 
-  it("the services do not know each other, nor the gateway", () => {
+  it("of the services include neither each other nor the gateway", () => {
     expect(found(/^services\/preset\//, (name) => /^(services\/organization|gateway)\//.test(name))).toEqual([]);
     expect(found(/^services\/organization\//, (name) => /^(services\/preset|gateway)\//.test(name))).toEqual([]);
   });
 
-  it("the platform knows neither", () => {
+  it("of the platform include neither services nor gateway", () => {
     expect(found(/^services\/platform\//, (name) => isService(name) || name.startsWith("gateway/"))).toEqual([]);
   });
 
-  it("a domain knows no transport and no database", () => {
+  it("of a domain include no transport and no database", () => {
     const isForbidden = (name: string) =>
       /^(@bufbuild|@connectrpc|@grpc|fastify|mysql2|proto\/)/.test(name) ||
       /^services\/\w+\/(rpc|store|mysql|http)\//.test(name);
     expect(found(/^services\/\w+\/domain\//, isForbidden)).toEqual([]);
   });
 
-  it("the merge does no I/O, nor does anything that it imports", () => {
+  it("of the merge do no I/O, directly or indirectly", () => {
     const isForbidden = (name: string) => /^(node:|fastify$|mysql2|@grpc|@connectrpc)/.test(name);
     const reached = [...reachedFrom("gateway/inference/merge/merge.ts")];
     expect(reached).toContain("gateway/inference/request/request-body.ts");
     expect(reached.filter(isForbidden)).toEqual([]);
   });
 
-  it("no file is imported by what it imports, not even for a type", () => {
+  it("have no cycles, including type imports", () => {
     expect(sources.filter((file) => reachedFrom(file).has(file))).toEqual([]);
   });
 });

@@ -51,7 +51,7 @@ async function addRow({ serverUrl }: PrivateDatabase): Promise<number> {
 }
 
 describe("the private database", () => {
-  it("keeps its data over a stop and a new start", async () => {
+  it("keeps its data across a restart", async () => {
     const database = await prepare();
     const first = await start(database);
     expect(await addRow(database)).toBe(1);
@@ -63,7 +63,7 @@ describe("the private database", () => {
     expect(findDataFlavor(join(folder, "data"))).toBe(server.flavor);
   });
 
-  it("is back at the same address after it was killed", async () => {
+  it("comes back at the same address after it was killed", async () => {
     const database = await prepare();
     const first = await start(database);
     await addRow(database);
@@ -73,13 +73,13 @@ describe("the private database", () => {
     expect(await addRow(database)).toBeGreaterThan(0);
   });
 
-  it("runs in a folder whose path has spaces and is too long for a socket", async () => {
+  it("runs in a folder with spaces and a path too long for a socket", async () => {
     const database = await prepare(join(folder, "a home", "x".repeat(100)));
     await start(database);
     expect(await addRow(database)).toBe(1);
   });
 
-  it("takes over from a server that a killed run has left", async () => {
+  it("takes over from a server left by a killed run", async () => {
     const left = await start(await prepare());
     const database = await prepare();
     expect(await left.exited).toMatchObject({ killed: false });
@@ -87,7 +87,7 @@ describe("the private database", () => {
     expect(await addRow(database)).toBe(1);
   });
 
-  it("leaves a stranger alone that has got the number in the pid file", async () => {
+  it("does not touch an unrelated process with the recorded pid", async () => {
     const running = await start(await prepare());
     await running.stop();
     const stranger = spawn("sleep", ["60"]);
@@ -98,7 +98,7 @@ describe("the private database", () => {
     await once(stranger, "exit");
   });
 
-  it("leaves no half-made data folder when it is interrupted", async () => {
+  it("leaves no incomplete data folder when interrupted", async () => {
     const interrupted = new AbortController();
     const dataDir = join(folder, "data");
     const logFile = join(folder, "database.log");
@@ -112,7 +112,7 @@ describe("the private database", () => {
     expect(readdirSync(folder)).not.toContain("data.new");
   });
 
-  it("tells why it does not start, with the end of its log", async () => {
+  it("reports why it does not start, with the end of its log", async () => {
     await (await start(await prepare())).stop();
     writeFileSync(join(folder, "data", "ibdata1"), "broken");
     await expect((await prepare()).start(signal)).rejects.toThrow(/did not start \(exit code 1\).*InnoDB/s);

@@ -97,7 +97,7 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
     );
   }
 
-  it("scrapes every process, each under the name of its pod", async () => {
+  it("scrapes every process under its pod name", async () => {
     const up = await query(url, 'up{job="setpoint"} == 1');
     expect(up.map(({ metric }) => metric.pod).sort()).toEqual(["gateway", "organization", "preset"]);
   });
@@ -105,7 +105,7 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
   describe.each(["overview", "preset"])("the dashboard %s", (name) => {
     const { panels }: Dashboard = JSON.parse(readFileSync(`deploy/dashboards/${name}.json`, "utf8"));
 
-    it.each(panels)("has something to show: $title", async ({ title, targets }) => {
+    it.each(panels)("has data: $title", async ({ title, targets }) => {
       for (const { expr } of targets) {
         const asked = expr.replaceAll("$namespace", "local").replaceAll("$__rate_interval", "5m");
         const series = await query(url, asked);
@@ -115,7 +115,7 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
   });
 
   it(
-    "knows every alert, can answer what each asks, and raises none",
+    "loads every alert, can evaluate each, and none fires",
     async () => {
       await vi.waitFor(
         async () => {
@@ -133,7 +133,7 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
     startTimeoutMs,
   );
 
-  it("has alerts that promtool takes", () => {
+  it("has alert rules that promtool accepts", () => {
     const checked = execFileSync(prometheus?.promtool as string, [
       "check",
       "rules",
@@ -142,7 +142,7 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
     expect(checked.toString()).toMatch(/SUCCESS: \d+ rules found/);
   });
 
-  it("can answer every question of the handbook", async () => {
+  it("can evaluate every query of the operations guide", async () => {
     const [, section = ""] = readFileSync("docs/operations.md", "utf8").split("## What to watch");
     const rows = section.split("**Dashboards**")[0]?.match(/^\| [^|]+\? \| .+ \|$/gm) ?? [];
     expect(rows.length).toBeGreaterThan(8);
@@ -151,7 +151,7 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
   });
 
   it(
-    "starts Prometheus again where it dies, and leaves nothing running when it is stopped",
+    "restarts Prometheus if it dies, and leaves nothing running when stopped",
     async () => {
       const pid = system.pidOf("prometheus") as number;
       process.kill(pid, "SIGKILL");

@@ -82,7 +82,7 @@ describe("the README", () => {
 });
 
 describe("the example that uses a preset", () => {
-  it("says how to create a preset that is not there", async () => {
+  it("says how to create a preset that does not exist", async () => {
     const { code, stderr } = await runExample("use-preset.mjs", ["nowhere"]);
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -92,7 +92,7 @@ describe("the example that uses a preset", () => {
 });
 
 describe.each(["use-preset.mjs", "grpc-client.mjs", "administer.mjs"])("%s", (example) => {
-  it("says what to do where nothing was started yet", async () => {
+  it("says what to do if nothing was started yet", async () => {
     const ran = await runExample(example, [], { SETPOINT_HOME: join(home, "elsewhere") });
     const { stderr, ...rest } = ran;
     expect(rest).toEqual({ code: 1, stdout: "" });
@@ -101,7 +101,7 @@ describe.each(["use-preset.mjs", "grpc-client.mjs", "administer.mjs"])("%s", (ex
     );
   });
 
-  it("says what to do where the system is not running", async () => {
+  it("says what to do if the system is not running", async () => {
     await system.stop();
     const { stderr, ...rest } = await runExample(example);
     expect(rest).toEqual({ code: 1, stdout: "" });

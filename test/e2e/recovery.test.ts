@@ -52,8 +52,8 @@ function linesAbout(text: string, from: number): string[] {
     .filter((line) => line.includes(text));
 }
 
-describe("a process that cannot be started again", () => {
-  it("is tried until it can, and that is told once", { timeout: timeoutMs }, async () => {
+describe("a process that cannot be restarted", () => {
+  it("is retried until it can, which is reported once", { timeout: timeoutMs }, async () => {
     const [before, from] = [countFailedStarts(), system.output().length];
     const inTheWay = await takeGatewayPort();
     await expect.poll(() => countFailedStarts() - before, { timeout: pollMs }).toBeGreaterThanOrEqual(4);
@@ -66,7 +66,7 @@ describe("a process that cannot be started again", () => {
     await expect.poll(() => linesAbout("gateway is up again", from), { timeout: pollMs }).toHaveLength(1);
   });
 
-  it("leaves nothing running when it is stopped meanwhile", { timeout: timeoutMs }, async () => {
+  it("leaves nothing running when stopped in the meantime", { timeout: timeoutMs }, async () => {
     const before = countFailedStarts();
     const inTheWay = await takeGatewayPort();
     await expect.poll(() => countFailedStarts() - before, { timeout: pollMs }).toBeGreaterThanOrEqual(3);
@@ -78,7 +78,7 @@ describe("a process that cannot be started again", () => {
   });
 });
 
-describe("a start with a setting that cannot work", () => {
+describe("a start with an invalid setting", () => {
   let otherHome: string;
 
   beforeAll(() => {
@@ -94,7 +94,7 @@ describe("a start with a setting that cannot work", () => {
       { GRPC_TLS_CERT_FILE: "/none", GRPC_TLS_KEY_FILE: "/none", GRPC_TLS_CA_FILE: "/none" },
       "GRPC_TLS_CERT_FILE names a file",
     ],
-  ])("ends at once, and says so: %j", { timeout: timeoutMs }, async (environment, message) => {
+  ])("fails at once and says why: %j", { timeout: timeoutMs }, async (environment, message) => {
     const refusal = await refusalOf(startLocalSystem(otherHome, environment));
     expect(refusal).toMatchObject({ exitCode: 1, output: expect.stringContaining(message) });
     expect(refusal.output).not.toContain("it is tried");

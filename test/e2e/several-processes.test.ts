@@ -8,7 +8,7 @@ import { startLocalSystem } from "../support/local-system.ts";
 const timeoutMs = 120_000;
 
 it.runIf(process.platform === "linux")(
-  "shares requests among several gateways and preset services",
+  "distributes requests among several gateways and preset services",
   {
     timeout: timeoutMs,
   },

@@ -53,7 +53,7 @@ function portOf(address: string): number {
 }
 
 describe("a first start", () => {
-  it("tells each step, and where everything is", () => {
+  it("reports each step and where everything is", () => {
     const output = system.output();
     for (const step of ["database", "schema", "signing key", "demo", "console", "processes"]) {
       expect(output).toMatch(new RegExp(`^  ${step} .*\\(\\d+\\.\\d s\\)$`, "m"));
@@ -62,7 +62,7 @@ describe("a first start", () => {
     expect(output).toContain(credentials.preset_grpc);
   });
 
-  it("prints a link that signs in to the console, once", async () => {
+  it("prints a console sign-in link that works once", async () => {
     const [, ticket] = system.output().match(/^ {2}http:\S+\/console\/#ticket=(\S+)$/m) ?? [];
     const browser = new Browser(credentials.base_url);
     expect((await browser.signIn({ ticket })).json.data).toMatchObject({ key: { kind: "management" } });
@@ -70,14 +70,14 @@ describe("a first start", () => {
     expect((await browser.signIn({ ticket })).status).toBe(401);
   });
 
-  it("keeps what it has in its home, for its owner alone", () => {
+  it("keeps its files in its home, readable only by the owner", () => {
     expect(statSync(home).mode & 0o077).toBe(0);
     expect(statSync(join(home, "credentials.json")).mode & 0o777).toBe(0o600);
     expect(readdirSync(home)).toEqual(expect.arrayContaining(["credentials.json", "data", "logs", "run.json"]));
   });
 
   it.runIf(spawnSync("curl", ["--version"]).status === 0)(
-    "prints three commands that work as they stand, one after the other",
+    "prints three commands that work as they stand, in order",
     async () => {
       const commands = system.output().match(/^ {2}curl(.*\\\n)*.*$/gm) ?? [];
       expect(commands).toHaveLength(3);
@@ -116,7 +116,7 @@ describe("the running system", () => {
     expect(answer.data.designated_version).toMatchObject({ version: 2, config: { model: "b" } });
   });
 
-  it("serves internal callers over gRPC and Connect, with a token for their key", async () => {
+  it("serves internal callers over gRPC and Connect with a token for their key", async () => {
     const access = stockClient("setpoint.organization.v1.AccessService", portOf(credentials.organization_grpc));
     const { accessToken } = await callStock<{ accessToken: string }>(access, "ExchangeKey", {
       key: credentials.api_key,
@@ -132,7 +132,7 @@ describe("the running system", () => {
     presets.close();
   });
 
-  it("refuses a second start in the same home, and goes on", async () => {
+  it("rejects a second start in the same home, and keeps running", async () => {
     const refusal = await refusalOf(startLocalSystem(home));
     expect(refusal).toMatchObject({ exitCode: 1, output: expect.stringContaining("already running") });
     expect(refusal.output).toContain(credentials.base_url);
@@ -141,7 +141,7 @@ describe("the running system", () => {
 });
 
 describe("a start on a port that is in use", () => {
-  it("says so, with the way out, and leaves nothing running", async () => {
+  it("fails with advice and leaves nothing running", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const PORT = String((taken.address() as { port: number }).port);
@@ -156,9 +156,9 @@ describe("a start on a port that is in use", () => {
   });
 });
 
-describe("a stop and a new start", () => {
+describe("a restart", () => {
   it(
-    "stop everything cleanly, and keep data, keys and what was compiled",
+    "stops everything cleanly, and keeps data, keys and compiled code",
     async () => {
       const slug = freshName("kept");
       const before = (await create(slug, "before")).json.data;

@@ -48,15 +48,15 @@ async function ask(dialect: string, model: string): Promise<{ status: number; up
   return { status, upstream: headers.get("x-setpoint-upstream") };
 }
 
-describe("a table of upstreams of one's own", () => {
-  it("is used, with the echo upstream beside it in every dialect", async () => {
+describe("a user's own upstream table", () => {
+  it("is used together with the echo upstream in every dialect", async () => {
     expect(await ask("messages", "first/echo/a")).toEqual({ status: 200, upstream: "own" });
     for (const dialect of ["chat/completions", "messages", "responses"]) {
       expect(await ask(dialect, "echo/small")).toEqual({ status: 200, upstream: "echo" });
     }
   });
 
-  it("is followed when it changes, and a fault of it is told", { timeout: timeoutMs }, async () => {
+  it("is reloaded when it changes, and errors in it are reported", { timeout: timeoutMs }, async () => {
     writeOwn("second/");
     const status = async () => (await ask("messages", "second/echo/a")).status;
     await expect.poll(status).toBe(200);
@@ -69,7 +69,7 @@ describe("a table of upstreams of one's own", () => {
 });
 
 describe("the echo upstream", () => {
-  it("is started again when it dies", { timeout: timeoutMs }, async () => {
+  it("is restarted when it dies", { timeout: timeoutMs }, async () => {
     const pid = system.pidOf("echo") as number;
     process.kill(pid, "SIGKILL");
     await expect.poll(() => isRunning(pid)).toBe(false);

@@ -17,8 +17,8 @@ beforeAll(async () => {
 
 afterAll(() => stack?.close());
 
-describe.each(snippets)("what the console shows for %s", (label, make) => {
-  it("has the preset answer, as it stands, with a key of the environment", async () => {
+describe.each(snippets)("the console's snippet for %s", (label, make) => {
+  it("calls the preset as it stands, with a key from the environment", async () => {
     const text = make("@preset/greeter@1", stack.baseUrl);
     expect(text).toContain("SETPOINT_API_KEY");
     const options = { cwd: root, env: { PATH: process.env.PATH, SETPOINT_API_KEY: stack.apiKey } };

@@ -39,7 +39,7 @@ const messages = [{ role: "user" as const, content: "What is the weather?" }];
 const text = "It is sunny, and it stays so.";
 const toolCalls = [{ name: "weather", arguments: '{"city":"Riga"}' }];
 
-describe("a mock of the public APIs", () => {
+describe("a mock of the public APIs behind the gateway", () => {
   it("answers through the gateway in every dialect, whole and streamed", async () => {
     mock.onMessage("weather", { content: text });
     const chat = await openai.chat.completions.create({ model, messages });
@@ -55,7 +55,7 @@ describe("a mock of the public APIs", () => {
     expect(await messageStream.finalText()).toBe(text);
   });
 
-  it("is sent the preset, its own name for the model, and no credential of the client", async () => {
+  it("receives the preset and its own model name, but no client credential", async () => {
     mock.onMessage("weather", { content: text });
     await openai.chat.completions.create({ model, messages });
     const { body, headers } = mock.getLastRequest() ?? {};
@@ -79,7 +79,7 @@ describe("a mock of the public APIs", () => {
     expect(message.stop_reason).toBe("tool_use");
   });
 
-  it("passes its errors on", async () => {
+  it("has its errors passed on", async () => {
     mock.nextRequestError(400, { message: "Too many words", type: "invalid_request_error" });
     const refused = openai.chat.completions.create({ model, messages }).catch((error: unknown) => error);
     expect(await refused).toBeInstanceOf(OpenAI.BadRequestError);
@@ -91,7 +91,7 @@ describe("a mock of the public APIs", () => {
     expect(((await failed) as Error).message).toContain("Out of order");
   });
 
-  it("that breaks off in the middle of a stream is an error for the client, not a short answer", async () => {
+  it("that breaks off in mid-stream gives the client an error, not a short answer", async () => {
     mock.onMessage("weather", { content: text.repeat(20) }, { truncateAfterChunks: 3, chunkSize: 10, latency: 20 });
     const stream = await openai.chat.completions.create({ model, messages, stream: true });
     const read = async () => {
@@ -102,7 +102,7 @@ describe("a mock of the public APIs", () => {
     await expect(message).rejects.toThrow();
   });
 
-  it("that breaks off is told to a client with a strict parser in a last event", async () => {
+  it("that breaks off sends a last event that a strict parser accepts", async () => {
     mock.onMessage("weather", { content: text.repeat(20) }, { truncateAfterChunks: 4, chunkSize: 10, latency: 20 });
     const client = openRouterWith(stack.apiKey, stack);
     const chunks: ChatStreamChunk[] = [];

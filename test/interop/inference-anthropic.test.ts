@@ -38,26 +38,26 @@ const toldOfPreset = [
   "user: Hello",
 ];
 
-describe("a message", () => {
+describe("a message from the Anthropic client", () => {
   it("is sent with the preset that it names", async () => {
     const { data, response } = await client.messages.create(ask).withResponse();
     expect(told(data)).toEqual(toldOfPreset);
     expect(response.headers.get("x-setpoint-preset")).toBe("bot@1");
   });
 
-  it("comes as a stream", async () => {
+  it("can be streamed", async () => {
     const events: string[] = [];
     const stream = client.messages.stream(ask).on("streamEvent", ({ type }) => events.push(type));
     expect(told(await stream.finalMessage())).toEqual(toldOfPreset);
     expect([events.at(0), events.at(-1)]).toEqual(["message_start", "message_stop"]);
   });
 
-  it("comes as a stream that is explained, too", async () => {
+  it("can be streamed with provenance", async () => {
     const stream = client.messages.stream(ask, { headers: { "X-Setpoint-Explain": "1" } });
     expect(told(await stream.finalMessage())).toEqual(toldOfPreset);
   });
 
-  it("keeps its own system prompt behind the preset's, and its tools beside them", async () => {
+  it("puts its own system prompt after the preset's, and adds its tools", async () => {
     const message = await client.messages.create({
       ...ask,
       system: [{ type: "text", text: "Be kind.", cache_control: { type: "ephemeral" } }],
@@ -69,12 +69,12 @@ describe("a message", () => {
     expect(text).toMatch(/system: Be brief\.\s+Be kind\./);
   });
 
-  it("is sent with a bearer token, too", async () => {
+  it("can be sent with a bearer token", async () => {
     const bearer = new Anthropic({ authToken: stack.apiKey, apiKey: null, baseURL: `${stack.baseUrl}/api` });
     expect(told(await bearer.messages.create(ask))).toEqual(toldOfPreset);
   });
 
-  it("is ended upstream when the client breaks it off", async () => {
+  it("is aborted upstream when the client aborts it", async () => {
     const begun = once(stack.echo, "request") as Promise<[unknown, ServerResponse]>;
     const stream = client.messages.stream({ ...ask, model: "echo/slow" });
     const [, served] = await begun;
@@ -86,23 +86,23 @@ describe("a message", () => {
   });
 });
 
-describe("models", () => {
+describe("models in the Anthropic client", () => {
   it("are listed", async () => {
     const { data } = await client.models.list();
     expect(data.map(({ id }) => id)).toEqual(["@preset/bot", "echo/small"]);
   });
 
-  it("are retrieved", async () => {
+  it("can be retrieved", async () => {
     expect(await client.models.retrieve("@preset/bot")).toMatchObject({ id: "@preset/bot" });
   });
 });
 
-describe("an error", () => {
+describe("an error in the Anthropic client", () => {
   it.each([
     ["an unknown preset", "@preset/nowhere", undefined, Anthropic.NotFoundError, "not_found_error"],
-    ["a model that nobody serves", "nobody/model", undefined, Anthropic.NotFoundError, "not_found_error"],
+    ["a model that no upstream serves", "nobody/model", undefined, Anthropic.NotFoundError, "not_found_error"],
     ["a wrong key", "@preset/bot", "wrong", Anthropic.AuthenticationError, "authentication_error"],
-  ] as const)("tells of %s in the client's own way", async (_name, model, key, errorClass, type) => {
+  ] as const)("for %s has the client's own type", async (_name, model, key, errorClass, type) => {
     const error = await clientWith(key ?? stack.apiKey)
       .messages.create({ ...ask, model })
       .then(

@@ -42,7 +42,7 @@ const toldOfPreset = told(
   "max_tokens: 64\nmodel: echo/small\nsystem: Be brief.\ntemperature: 0.2\ntools: look_up\nuser: Hello",
 );
 
-describe("a chat completion", () => {
+describe("a chat completion from the openai client", () => {
   it("is sent with the preset that it names", async () => {
     const { data, response } = await client.chat.completions.create({ model: "@preset/bot", messages }).withResponse();
     expect(told(data.choices[0]?.message.content)).toEqual(toldOfPreset);
@@ -53,7 +53,7 @@ describe("a chat completion", () => {
     });
   });
 
-  it("comes as a stream, with what it used", async () => {
+  it("can be streamed, with usage", async () => {
     const stream = client.chat.completions.stream({
       model: "@preset/bot",
       messages,
@@ -64,12 +64,12 @@ describe("a chat completion", () => {
     expect(usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  it("is sent with a pinned version", async () => {
+  it("can use a pinned version", async () => {
     const { choices } = await client.chat.completions.create({ model: "@preset/bot@1", messages });
     expect(told(choices[0]?.message.content)).toEqual(["model: echo/old", "system: Be brief.", "user: Hello"]);
   });
 
-  it("wins over the preset where it says something itself, and adds its tools", async () => {
+  it("overrides the preset's fields with its own, and adds its tools", async () => {
     const { choices } = await client.chat.completions.create({
       model: "echo/other@preset/bot",
       temperature: 1,
@@ -84,7 +84,7 @@ describe("a chat completion", () => {
     );
   });
 
-  it("is explained where the client asks for it, whole and streamed", async () => {
+  it("returns provenance on request, whole or streamed", async () => {
     const asked = { headers: { "X-Setpoint-Explain": "1" } };
     const { response } = await client.chat.completions.create({ model: "@preset/bot", messages }, asked).withResponse();
     expect(JSON.parse(response.headers.get("x-setpoint-provenance") ?? "")).toMatchObject({
@@ -95,12 +95,12 @@ describe("a chat completion", () => {
     expect(told((await stream.finalChatCompletion()).choices[0]?.message.content)).toEqual(toldOfPreset);
   });
 
-  it("is sent as it is where it names no preset", async () => {
+  it("is sent unchanged without a preset", async () => {
     const { choices } = await client.chat.completions.create({ model: "echo/plain", messages });
     expect(told(choices[0]?.message.content)).toEqual(["model: echo/plain", "user: Hello"]);
   });
 
-  it("is ended upstream when the client breaks it off", async () => {
+  it("is aborted upstream when the client aborts it", async () => {
     const begun = once(stack.echo, "request") as Promise<[unknown, ServerResponse]>;
     const stream = await client.chat.completions.create({ model: "echo/slow@preset/bot", messages, stream: true });
     const [, served] = await begun;
@@ -111,8 +111,8 @@ describe("a chat completion", () => {
   });
 });
 
-describe("a response", () => {
-  it("is sent with a preset that was made of a chat completion", async () => {
+describe("a response from the openai client", () => {
+  it("can use a preset created from a chat completion", async () => {
     const { output_text } = await client.responses.create({ model: "@preset/bot", input: "Hello" });
     expect(told(output_text)).toEqual(
       told(
@@ -121,15 +121,15 @@ describe("a response", () => {
     );
   });
 
-  it("comes as a stream", async () => {
+  it("can be streamed", async () => {
     const stream = client.responses.stream({ model: "@preset/bot@1", input: "Hello" });
     const { output_text } = await stream.finalResponse();
     expect(told(output_text)).toEqual(["model: echo/old", "system: Be brief.", "user: Hello"]);
   });
 });
 
-describe("a model", () => {
-  it.each(["@preset/bot", "echo/small", "echo/any"])("is retrieved: %s", async (id) => {
+describe("a model in the openai client", () => {
+  it.each(["@preset/bot", "echo/small", "echo/any"])("can be retrieved: %s", async (id) => {
     expect(await client.models.retrieve(id)).toMatchObject({ id, created: expect.any(Number) });
   });
 
@@ -138,21 +138,21 @@ describe("a model", () => {
   });
 });
 
-describe("an error", () => {
+describe("an error in the openai client", () => {
   it.each<[string, () => PromiseLike<unknown>, new (...parts: never[]) => Error, RegExp]>([
     ["an unknown preset", () => complete("@preset/bott"), OpenAI.NotFoundError, /bot\b/],
     ["an unknown version", () => complete("@preset/bot@9"), OpenAI.NotFoundError, /9/],
-    ["a model that nobody serves", () => complete("nobody/model"), OpenAI.NotFoundError, /nobody\/model/],
+    ["a model that no upstream serves", () => complete("nobody/model"), OpenAI.NotFoundError, /nobody\/model/],
     ["a malformed reference", () => complete("@preset/-"), OpenAI.BadRequestError, /\w/],
     ["an archived preset", () => completeArchived(), OpenAI.ConflictError, /"status": "active"/],
     ["a wrong key", () => complete("echo/a", "wrong"), OpenAI.AuthenticationError, /key/],
     [
-      "a key that may not",
+      "a key without the permission",
       async () => complete("echo/a", await readingKey()),
       OpenAI.PermissionDeniedError,
       /inference/,
     ],
-  ])("tells of %s", async (_name, call, type, message) => {
+  ])("reports %s", async (_name, call, type, message) => {
     const error = await Promise.resolve(call()).then(
       () => undefined,
       (thrown: unknown) => thrown,
@@ -161,7 +161,7 @@ describe("an error", () => {
     expect((error as Error).message).toMatch(message);
   });
 
-  it("that will not go away is not asked for again", async () => {
+  it("that is permanent is not retried", async () => {
     await stack.create("resting", { model: "echo/small", messages });
     await stack.request("PATCH", "/presets/resting", { key: stack.apiKey, body: { status: "disabled" } });
     const patient = new OpenAI({ apiKey: stack.apiKey, baseURL: `${stack.baseUrl}/api/v1`, maxRetries: 2 });

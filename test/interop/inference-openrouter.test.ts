@@ -29,14 +29,14 @@ function told(text: unknown): string[] {
   return String(text).split("\n").sort();
 }
 
-describe("a chat request", () => {
+describe("a chat request from the OpenRouter client", () => {
   it("is sent with the preset that it names", async () => {
     const chatRequest = { model: "@preset/bot", messages };
     const { choices } = (await client.chat.send({ chatRequest })) as ChatResult;
     expect(told(choices[0]?.message.content)).toEqual(toldOfPreset);
   });
 
-  it("comes as a stream", async () => {
+  it("can be streamed", async () => {
     const chatRequest = { model: "@preset/bot@1", messages, stream: true };
     let text = "";
     for await (const chunk of (await client.chat.send({ chatRequest })) as EventStream<ChatStreamChunk>) {
@@ -47,15 +47,15 @@ describe("a chat request", () => {
 });
 
 describe("a list of models", () => {
-  it("is tried in turn until one is served", async () => {
+  it("is tried in order until one is served", async () => {
     const chatRequest = { models: ["nobody/model", "echo/second"], messages };
     const { choices } = (await client.chat.send({ chatRequest })) as ChatResult;
     expect(told(choices[0]?.message.content)).toEqual(["model: echo/second", "user: Hello"]);
   });
 });
 
-describe("a stream that is explained", () => {
-  it("is read by the client's strict parser", async () => {
+describe("a stream with provenance", () => {
+  it("is accepted by the client's strict parser", async () => {
     const headers = { "X-Setpoint-Explain": "1" };
     const chatRequest = { model: "@preset/bot", messages, stream: true };
     let text = "";
@@ -65,10 +65,10 @@ describe("a stream that is explained", () => {
   });
 });
 
-describe("a responses request", () => {
+describe("a responses request from the OpenRouter client", () => {
   const responsesRequest = { model: "@preset/bot", input: "Hello" };
 
-  it("is sent with the preset that it names, without what the client adds by itself", async () => {
+  it("is sent with the preset that it names, without the client's injected defaults", async () => {
     const { output } = (await client.responses.send({ responsesRequest })) as OpenResponsesResult;
     const [item] = output as { content: { text: string }[] }[];
     // The client sends it unasked; the upstream may have it, as the preset says nothing of it.
@@ -76,7 +76,7 @@ describe("a responses request", () => {
     expect(lines).toEqual(toldOfPreset);
   });
 
-  it("comes as a stream", async () => {
+  it("can be streamed", async () => {
     const types: string[] = [];
     const stream = await client.responses.send({ responsesRequest: { ...responsesRequest, stream: true } });
     for await (const { type } of stream as EventStream<StreamEvents>) types.push(type);
@@ -84,12 +84,12 @@ describe("a responses request", () => {
   });
 });
 
-describe("an error", () => {
+describe("an error in the OpenRouter client", () => {
   it.each<[string, () => Promise<unknown>, new (...parts: never[]) => Error]>([
     ["an unknown preset", () => send("@preset/nowhere"), NotFoundResponseError],
-    ["a model that nobody serves", () => send("nobody/model"), NotFoundResponseError],
+    ["a model that no upstream serves", () => send("nobody/model"), NotFoundResponseError],
     ["a wrong key", () => send("@preset/bot", "wrong"), UnauthorizedResponseError],
-  ])("tells of %s", async (_name, call, type) => {
+  ])("reports %s", async (_name, call, type) => {
     const error = await call().then(
       () => undefined,
       (thrown: unknown) => thrown,
@@ -102,8 +102,8 @@ describe("an error", () => {
   }
 });
 
-describe("models", () => {
-  it("are the presets, then those that upstreams serve by name", async () => {
+describe("models in the OpenRouter client", () => {
+  it("are the presets, then the models that upstreams name", async () => {
     const { result } = await client.models.list();
     expect(result.data.map(({ id }) => id)).toEqual(["@preset/bot", "echo/small"]);
     expect(result.totalCount).toBe(2);

@@ -34,7 +34,7 @@ async function storedVersions(slug: string): Promise<RowDataPacket[]> {
 }
 
 describe("the openai client", () => {
-  it("makes a version of each chat completion", async () => {
+  it("creates a version from each chat completion", async () => {
     const tools = [{ type: "function" as const, function: { name: "look_up", parameters: { type: "object" } } }];
     const preset = await presetOf(
       clientFor("openai-chat").chat.completions.create({
@@ -53,7 +53,7 @@ describe("the openai client", () => {
     ]);
   });
 
-  it("makes a version of each response", async () => {
+  it("creates a version from each response", async () => {
     const preset = await presetOf(
       clientFor("openai-responses").responses.create({
         model: "gpt-4.1",
@@ -74,7 +74,7 @@ describe("the openai client", () => {
     ]);
   });
 
-  it("adds to the same preset from both", async () => {
+  it("adds versions to one preset from both", async () => {
     const client = clientFor("openai-both");
     await client.chat.completions.create({ model: "a", messages: [{ role: "user", content: "Hello" }] });
     await client.responses.create({ model: "b", input: "Hello" });
@@ -84,7 +84,7 @@ describe("the openai client", () => {
     ]);
   });
 
-  it("makes one version of a request that is sent twice with one idempotency key", async () => {
+  it("creates one version for two requests with one idempotency key", async () => {
     const client = clientFor("openai-retry");
     const send = () => presetOf(client.responses.create({ model: "a" }, { headers: { "Idempotency-Key": "once" } }));
     expect(await send()).toEqual(await send());
@@ -94,7 +94,7 @@ describe("the openai client", () => {
   it.each([
     ["a field out of bounds", () => clientFor("openai-bad"), 3, OpenAI.BadRequestError],
     ["a wrong key", () => clientFor("openai-bad", "wrong"), 1, OpenAI.AuthenticationError],
-  ] as const)("tells %s by its own error", async (_name, clientOf, temperature, type) => {
+  ] as const)("reports %s with its own error type", async (_name, clientOf, temperature, type) => {
     const messages = [{ role: "user" as const, content: "Hello" }];
     const creation = clientOf().chat.completions.create({ model: "a", temperature, messages });
     const error = await creation.catch((thrown: unknown) => thrown);

@@ -26,8 +26,8 @@ afterAll(() => stack.close());
 
 const inAnHour = () => new Date(Date.now() + 3_600_000);
 
-describe("keys", () => {
-  it("are made, used, read, listed, changed and deleted", async () => {
+describe("keys in the OpenRouter client", () => {
+  it("are created, used, read, listed, updated and deleted", async () => {
     const expiresAt = inAnHour();
     const { data, key } = await management.apiKeys.create({
       requestBody: { name: "From the SDK", expiresAt, limit: null, includeByokInLimit: false },
@@ -59,7 +59,7 @@ describe("keys", () => {
     await expect(management.apiKeys.get({ hash })).rejects.toBeInstanceOf(NotFoundResponseError);
   });
 
-  it("are of the workspace that is named", async () => {
+  it("belong to the named workspace", async () => {
     const slug = freshName("sdk-keys");
     const { data: workspace } = await management.workspaces.create({
       createWorkspaceRequest: { name: "Keys", slug },
@@ -69,7 +69,7 @@ describe("keys", () => {
     expect((await management.apiKeys.list({ workspaceId: workspace.id })).data).toEqual([data]);
   });
 
-  it("tell of themselves", async () => {
+  it("describe themselves", async () => {
     const { data } = await client.apiKeys.getCurrentKeyMetadata();
     expect(data).toMatchObject({
       label: expect.stringMatching(/^sk-sp-v1-/),
@@ -84,8 +84,8 @@ describe("keys", () => {
   });
 });
 
-describe("workspaces", () => {
-  it("are made, read, listed, changed and deleted", async () => {
+describe("workspaces in the OpenRouter client", () => {
+  it("are created, read, listed, updated and deleted", async () => {
     const { data } = await management.workspaces.create({
       createWorkspaceRequest: { name: "Staging", slug: "sdk-staging", description: "For tests", defaultTextModel: "m" },
     });
@@ -119,7 +119,7 @@ describe("workspaces", () => {
     await expect(management.workspaces.get({ id: data.id })).rejects.toBeInstanceOf(NotFoundResponseError);
   });
 
-  it("get and lose members", async () => {
+  it("gain and lose members", async () => {
     const slug = freshName("sdk-team");
     const { data: workspace } = await management.workspaces.create({
       createWorkspaceRequest: { name: "Team", slug },
@@ -145,8 +145,8 @@ describe("workspaces", () => {
   });
 });
 
-describe("members", () => {
-  it("are listed with those who were added and changed over REST", async () => {
+describe("members in the OpenRouter client", () => {
+  it("include those added and updated over REST", async () => {
     const { call, makeMember } = administrator(stack);
     const email = `${freshName("listed")}@example.com`;
     const id = await makeMember(email);
@@ -161,7 +161,7 @@ describe("members", () => {
   });
 });
 
-describe("errors", () => {
+describe("errors in the OpenRouter client", () => {
   const create = (requestBody: Parameters<typeof management.apiKeys.create>[0]["requestBody"]) =>
     management.apiKeys.create({ requestBody });
   const createWorkspace = (slug: string) =>
@@ -171,17 +171,17 @@ describe("errors", () => {
     ["an API key", () => client.apiKeys.list(), UnauthorizedResponseError],
     ["an API key on workspaces", () => client.workspaces.list(), UnauthorizedResponseError],
     ["a spending limit", () => create({ name: "a", limit: 10 }), BadRequestResponseError],
-    ["a limit that resets", () => create({ name: "a", limitReset: "daily" }), BadRequestResponseError],
+    ["a limit with a reset", () => create({ name: "a", limitReset: "daily" }), BadRequestResponseError],
     ["no name", () => create({ name: "" }), BadRequestResponseError],
-    ["a key that is not there", () => management.apiKeys.get({ hash: "0".repeat(64) }), NotFoundResponseError],
-    ["an end without a key", () => management.apiKeys.delete({ hash: "nothing" }), NotFoundResponseError],
-    ["a bad slug", () => createWorkspace("Bad Slug"), BadRequestResponseError],
-    ["a slug twice", () => createWorkspace("twice").then(() => createWorkspace("twice")), BadRequestResponseError],
+    ["a missing key", () => management.apiKeys.get({ hash: "0".repeat(64) }), NotFoundResponseError],
+    ["a deletion without a key", () => management.apiKeys.delete({ hash: "nothing" }), NotFoundResponseError],
+    ["an invalid slug", () => createWorkspace("Bad Slug"), BadRequestResponseError],
+    ["a duplicate slug", () => createWorkspace("twice").then(() => createWorkspace("twice")), BadRequestResponseError],
     ["the default workspace", () => management.workspaces.delete({ id: stack.workspaceId }), BadRequestResponseError],
-    ["a workspace that is not there", () => management.workspaces.delete({ id: "nowhere" }), NotFoundResponseError],
-    ["members of nobody", () => management.workspaces.listMembers({ id: "nowhere" }), NotFoundResponseError],
+    ["a missing workspace", () => management.workspaces.delete({ id: "nowhere" }), NotFoundResponseError],
+    ["an empty list of members", () => management.workspaces.listMembers({ id: "nowhere" }), NotFoundResponseError],
     ["a limit out of bounds", () => management.workspaces.list({ limit: 101 }), OpenRouterDefaultError],
-  ])("for %s are told apart", async (_name, call, type) => {
+  ])("for %s have their own type", async (_name, call, type) => {
     const error = await call().then(
       () => undefined,
       (thrown: unknown) => thrown,
@@ -189,7 +189,7 @@ describe("errors", () => {
     expect(error).toBeInstanceOf(type);
   });
 
-  it("carry the sentence and the issues", async () => {
+  it("carry the message and the issues", async () => {
     const error = (await create({ name: "", limit: 10 }).catch((thrown: unknown) => thrown)) as BadRequestResponseError;
     expect(error.message).toMatch(/^name must be 1 to 255 characters.* \(and 1 more\)$/);
     expect(error.error.metadata?.issues).toMatchObject([{ path: "name" }, { path: "limit" }]);

@@ -22,11 +22,11 @@ afterAll(() => stack.close());
 
 describe("presets.list", () => {
   it.each([
-    ["pages of its own choice", {}, [50, 50, 50, 50, 50]],
+    ["its default pages", {}, [50, 50, 50, 50, 50]],
     ["pages of 100", { limit: 100 }, [100, 100, 50]],
     ["pages of 60", { limit: 60 }, [60, 60, 60, 60, 10]],
-    ["what is behind an offset", { offset: 230, limit: 100 }, [20]],
-  ])("walks through all presets, in %s", async (_name, request, lengths) => {
+    ["what follows an offset", { offset: 230, limit: 100 }, [20]],
+  ])("iterates over all presets, in %s", async (_name, request, lengths) => {
     const slugs: string[] = [];
     const pages: number[] = [];
     for await (const { result } of await client.presets.list(request)) {
@@ -40,7 +40,7 @@ describe("presets.list", () => {
     if (!("offset" in request)) expect(new Set(slugs)).toEqual(new Set(upTo(presetCount).map((n) => `preset-${n}`)));
   });
 
-  it("shows every field", async () => {
+  it("returns every field", async () => {
     await stack.request("PATCH", "/presets/preset-7", {
       key: stack.apiKey,
       body: { name: "Seven", description: "D", status: "disabled" },
@@ -59,7 +59,7 @@ describe("presets.list", () => {
 });
 
 describe("presets.get", () => {
-  it("finds one, with the version that a rollback designated", async () => {
+  it("returns a preset with the version designated by a rollback", async () => {
     await stack.create("preset-8", { messages: [{ role: "system", content: "Second." }] });
     expect((await client.presets.get({ slug: "preset-8" })).data.designatedVersion).toMatchObject({
       version: 2,
@@ -71,7 +71,7 @@ describe("presets.get", () => {
     expect(data.designatedVersionId).toBe(data.designatedVersion?.id);
   });
 
-  it("tells what is not there from what cannot be", async () => {
+  it("distinguishes a missing preset from an invalid slug", async () => {
     await expect(client.presets.get({ slug: "none" })).rejects.toBeInstanceOf(NotFoundResponseError);
     const failure = await client.presets.get({ slug: "-bad" }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ statusCode: 400 });
@@ -87,10 +87,10 @@ describe("presets.listVersions and getVersion", () => {
   });
 
   it.each([
-    ["pages of its own choice", {}],
+    ["its default pages", {}],
     ["pages of 100", { limit: 100 }],
     ["pages of 7", { limit: 7 }],
-  ])("walk through all versions, in %s", async (_name, request) => {
+  ])("iterate over all versions, in %s", async (_name, request) => {
     const versions: (number | undefined)[] = [];
     for await (const { result } of await client.presets.listVersions({ slug: "versioned", ...request })) {
       expect(result.totalCount).toBe(versionCount);
@@ -99,7 +99,7 @@ describe("presets.listVersions and getVersion", () => {
     expect(versions).toEqual(upTo(versionCount));
   });
 
-  it("find one version", async () => {
+  it("return one version", async () => {
     const { data } = await client.presets.getVersion({ slug: "preset-9", version: "1" });
     expect(data).toMatchObject({ version: 1, systemPrompt: null, creatorId: stack.userId });
     expect(data?.config).toEqual({ seed: 9 });

@@ -18,8 +18,8 @@ afterAll(() => stack.close());
 
 const ids = ["@preset/third", "@preset/second", "@preset/first"];
 
-describe("models", () => {
-  it("are listed, in pages too", async () => {
+describe("models in public clients", () => {
+  it("are listed, whole and in pages", async () => {
     const { result } = await client.models.list();
     expect(result).toMatchObject({ totalCount: 3, links: { next: null } });
     expect(result.data.map(({ id }) => id)).toEqual(ids);
@@ -34,7 +34,7 @@ describe("models", () => {
     expect(result.data.map(({ id }) => id)).toEqual(ids);
   });
 
-  it("are got by their parts", async () => {
+  it("are read by their parts", async () => {
     const { data } = await client.models.get({ author: "@preset", slug: "second" });
     expect(data).toMatchObject({ id: "@preset/second", name: "second" });
     await expect(client.models.get({ author: "@preset", slug: "fourth" })).rejects.toBeInstanceOf(
@@ -46,7 +46,7 @@ describe("models", () => {
     expect(await client.models.count()).toEqual({ data: { count: 3 } });
   });
 
-  it("are listed with a management key, too", async () => {
+  it("are listed with a management key as well", async () => {
     expect((await openRouterWith(stack.managementKey, stack).models.count()).data.count).toBe(3);
   });
 
@@ -57,7 +57,7 @@ describe("models", () => {
     expect(listed).toEqual(ids);
   });
 
-  it("are not listed with a wrong key", async () => {
+  it("return an error for a wrong key", async () => {
     await expect(openRouterWith("wrong", stack).models.listForUser({ bearer: "wrong" })).rejects.toBeInstanceOf(
       UnauthorizedResponseError,
     );

@@ -30,7 +30,7 @@ function create(openRouter: OpenRouter, slug: string, content = "Be brief.") {
   return openRouter.presets.createPresetsChatCompletions({ slug, chatRequest });
 }
 
-describe("presets", () => {
+describe("presets in the OpenRouter client", () => {
   it("are created from a chat request", async () => {
     const { data } = await client.presets.createPresetsChatCompletions({
       slug: "sdk-chat",
@@ -91,7 +91,7 @@ describe("presets", () => {
     });
   });
 
-  it("are created from a responses request, without what the client adds by itself", async () => {
+  it("are created from a responses request, without the client's injected defaults", async () => {
     const { data } = await client.presets.createPresetsResponses({
       slug: "sdk-responses",
       responsesRequest: { model: "openai/gpt-4.1", instructions: "Be brief.", input: "Hello", maxOutputTokens: 64 },
@@ -100,7 +100,7 @@ describe("presets", () => {
     expect(data.designatedVersion?.config).toEqual({ model: "openai/gpt-4.1", max_output_tokens: 64 });
   });
 
-  it("get a new version for a slug that exists", async () => {
+  it("get a new version for an existing slug", async () => {
     await create(client, "sdk-again");
     expect((await create(client, "sdk-again")).data.designatedVersion?.version).toBe(2);
   });
@@ -120,7 +120,7 @@ describe("presets", () => {
   });
 });
 
-describe("members", () => {
+describe("members in the OpenRouter client", () => {
   it("are listed page by page to the end", async () => {
     const tenant = await stack.tenants.createOrganization();
     await stack.tenants.addMembers(
@@ -145,15 +145,15 @@ describe("members", () => {
     expect(pages[2]?.[0]).toMatchObject({ email: "sdk-5@example.com", role: "org:member", firstName: "Ada" });
   });
 
-  it("are listed without any parameter", async () => {
+  it("are listed without parameters", async () => {
     const { result } = await management.organization.listMembers();
     expect(result).toMatchObject({ totalCount: 1, data: [{ id: stack.userId }] });
   });
 });
 
-describe("errors", () => {
+describe("errors in the OpenRouter client", () => {
   it.each<[string, () => Promise<unknown>, new (...parts: never[]) => Error]>([
-    ["a bad slug", () => create(client, "-bad"), BadRequestResponseError],
+    ["an invalid slug", () => create(client, "-bad"), BadRequestResponseError],
     ["a wrong key", () => create(openRouterWith("wrong", stack), "sdk-error"), UnauthorizedResponseError],
     ["an API key on members", () => client.organization.listMembers(), UnauthorizedResponseError],
     [
@@ -168,7 +168,7 @@ describe("errors", () => {
     ],
     ["an archived preset", () => createArchived(), ConflictResponseError],
     ["a limit out of bounds", () => management.organization.listMembers({ limit: 101 }), OpenRouterDefaultError],
-  ])("for %s are told apart", async (_name, call, type) => {
+  ])("for %s have their own type", async (_name, call, type) => {
     const error = await call().then(
       () => undefined,
       (thrown: unknown) => thrown,
@@ -176,7 +176,7 @@ describe("errors", () => {
     expect(error).toBeInstanceOf(type);
   });
 
-  it("carry the sentence, the issues and the request id", async () => {
+  it("carry the message, the issues and the request id", async () => {
     const error = (await create(client, "-bad").catch((thrown: unknown) => thrown)) as BadRequestResponseError;
     expect(error.message).toMatch(/^slug must be/);
     expect(error.error).toMatchObject({ code: 400, metadata: { issues: [{ path: "slug" }] } });

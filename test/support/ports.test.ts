@@ -25,7 +25,7 @@ it("gives no port to two processes at once", async () => {
   expect(new Set(given).size).toBe(15);
 });
 
-it("gives no port that a start has reserved", async () => {
+it("gives no port reserved by a start", async () => {
   const port = (await nextPort()) + 1;
   const reserved = createSocket("udp4").bind(port, "127.0.0.1");
   onTestFinished(() => void reserved.close());

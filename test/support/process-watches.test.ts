@@ -7,7 +7,7 @@ import { noteProcessWatches } from "./process-watches.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-it("lets go of metrics that nobody needs any more", async () => {
+it("releases metrics that are no longer used", async () => {
   const endProcessWatches = noteProcessWatches();
   const registry = new WeakRef(new Metrics("test").registry);
   endProcessWatches();

@@ -52,25 +52,25 @@ const responseText = "model: echo/small\ntop_p: 0.5\nsystem: Be brief.\nuser: He
 describe("the openai client", () => {
   const client = () => new OpenAI({ apiKey: "none", baseURL: `${origin}/v1`, maxRetries: 0 });
 
-  it("is told what a chat completion was asked for", async () => {
+  it("gets a description of its chat completion", async () => {
     const { choices, usage } = await client().chat.completions.create(chat);
     expect(choices).toMatchObject([{ message: { role: "assistant", content: chatText }, finish_reason: "stop" }]);
     expect(usage?.total_tokens).toBe((usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0));
   });
 
-  it("gets the same as a stream, with usage where it asks for that", async () => {
+  it("gets the same as a stream, with usage on request", async () => {
     const stream = client().chat.completions.stream({ ...chat, stream_options: { include_usage: true } });
     const { choices, usage } = await stream.finalChatCompletion();
     expect(choices[0]?.message.content).toBe(chatText);
     expect(usage?.completion_tokens).toBeGreaterThan(3);
   });
 
-  it("is told what a response was asked for", async () => {
+  it("gets a description of its response", async () => {
     const answer = await client().responses.create(response);
     expect(answer).toMatchObject({ output_text: responseText, status: "completed", instructions: "Be brief." });
   });
 
-  it("gets the same as a stream whose events are numbered", async () => {
+  it("gets the same as a stream with numbered events", async () => {
     const types: string[] = [];
     const stream = client().responses.stream(response);
     stream.on("event", ({ type, sequence_number }) => {
@@ -86,14 +86,14 @@ describe("the OpenRouter client", () => {
   const client = () => new OpenRouter({ apiKey: "none", serverURL: `${origin}/v1`, retryConfig: { strategy: "none" } });
   const { messages, model } = chat;
 
-  it("takes whole answers", async () => {
+  it("accepts whole answers", async () => {
     const completion = (await client().chat.send({ chatRequest: { model, messages } })) as ChatResult;
     expect(completion.choices[0]?.message.content).toContain("user: Hello there");
     const result = (await client().responses.send({ responsesRequest: response })) as OpenResponsesResult;
     expect(result.output).toMatchObject([{ content: [{ text: expect.stringContaining("system: Be brief.") }] }]);
   });
 
-  it("takes every event of a stream", async () => {
+  it("accepts every event of a stream", async () => {
     const chatRequest = { model, messages, stream: true };
     let text = "";
     for await (const chunk of (await client().chat.send({ chatRequest })) as EventStream<ChatStreamChunk>) {
@@ -113,7 +113,7 @@ describe("the OpenRouter client", () => {
 describe("the Anthropic client", () => {
   const client = () => new Anthropic({ apiKey: "none", baseURL: origin, maxRetries: 0 });
 
-  it("is told what a message was asked for", async () => {
+  it("gets a description of its message", async () => {
     const answer = await client().messages.create(message);
     // Exactly this: the Anthropic provider of the Vercel AI SDK rejects `citations: null`, which Anthropic's own types
     // allow.
@@ -128,14 +128,14 @@ describe("the Anthropic client", () => {
     expect((await stream.finalMessage()).usage.output_tokens).toBeGreaterThan(3);
   });
 
-  it("is refused in its own way", async () => {
+  it("gets errors in its own format", async () => {
     const refused = client().messages.create({ ...message, model: "other" });
     await expect(refused).rejects.toBeInstanceOf(Anthropic.NotFoundError);
   });
 });
 
-describe("what is told of a request", () => {
-  it("are the texts of its parts, and the kinds of those that are none", async () => {
+describe("the description of a request", () => {
+  it("contains the text of its parts, and the type of non-text parts", async () => {
     const content = [
       { type: "text", text: "Look:" },
       { type: "image_url", image_url: { url: "data:" } },
@@ -155,14 +155,14 @@ describe("what is told of a request", () => {
 
 describe("a request that cannot be answered", () => {
   it.each([
-    ["no JSON", "{", 400],
-    ["no object", "[]", 400],
+    ["invalid JSON", "{", 400],
+    ["not an object", "[]", 400],
     ["nothing", "", 400],
     ["no model", {}, 400],
-    ["another's model", { model: "openai/gpt" }, 404],
+    ["an unknown model", { model: "openai/gpt" }, 404],
     ["no prompt", { model: "echo/small" }, 400],
-    ["more than a body may hold", " ".repeat(32 * 1024 * 1024 + 1), 413],
-  ])("is refused in the shape of its dialect: %s", async (_name, body, status) => {
+    ["a body that is too large", " ".repeat(32 * 1024 * 1024 + 1), 413],
+  ])("gets an error in the format of its dialect: %s", async (_name, body, status) => {
     for (const path of ["/v1/chat/completions", "/v1/responses"]) {
       const refused = await post(path, body);
       expect(refused.status).toBe(status);
@@ -177,11 +177,11 @@ describe("a request that cannot be answered", () => {
     ["GET", "/v1/chat/completions"],
     ["POST", "/v1/__proto__"],
     ["POST", "/constructor"],
-  ])("is told that nothing is there: %s %s", async (method, path) => {
+  ])("returns 404: %s %s", async (method, path) => {
     expect((await fetch(`${origin}${path}`, { method })).status).toBe(404);
   });
 
-  it("leaves the others undisturbed, whatever it is", async () => {
+  it("does not disturb others, whatever it is", async () => {
     const socket = connect(Number(new URL(origin).port), "127.0.0.1").on("error", () => {});
     socket.end("garbage\0\r\n\r\n");
     const deep = `{"model":"echo/small","input":"x","deep":${"[".repeat(100_000)}`;
@@ -195,7 +195,7 @@ describe("a request that cannot be answered", () => {
 });
 
 describe("a slow stream", () => {
-  it("comes word by word, and ends when its reader hangs up", async () => {
+  it("arrives word by word, and ends when its reader disconnects", async () => {
     const begun = once(server, "request") as Promise<[IncomingMessage, ServerResponse]>;
     const hangUp = new AbortController();
     const answer = await post("/v1/messages", { ...message, model: "echo/slow", stream: true }, hangUp.signal);

@@ -19,7 +19,7 @@ const read = (startUs: number, statementUs: number): Moment[] =>
     ["request answered", 700 + statementUs],
   );
 
-it("gives the median of each step of the way that most requests took", () => {
+it("returns the median of each step on the most common path", () => {
   const disturbed = way(
     9_000,
     ["request received", 0],
@@ -39,6 +39,6 @@ it("gives the median of each step of the way that most requests took", () => {
   ]);
 });
 
-it("knows no way where nothing was recorded", () => {
+it("returns no steps if nothing was recorded", () => {
   expect(medianWay([])).toEqual([]);
 });
