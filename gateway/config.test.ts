@@ -35,17 +35,17 @@ describe("the gateway's config", () => {
     });
   });
 
-  it("takes a second's worth for the burst where none is given", () => {
+  it("defaults the burst to one second of the rate", () => {
     expect(readGatewayConfig({ KEY_RATE_LIMIT: "5" }).keyRateLimit).toEqual({ perSecond: 5, burst: 5 });
     expect(readGatewayConfig({ KEY_RATE_LIMIT: "5", KEY_RATE_BURST: "9" }).keyRateLimit?.burst).toBe(9);
   });
 
-  it("has no limit where it is 0", () => {
+  it("means no limit by 0", () => {
     const config = readGatewayConfig({ KEY_RATE_LIMIT: "0", REFUSED_KEY_RATE_LIMIT: "0" });
     expect([config.keyRateLimit, config.refusedKeyRateLimit]).toEqual([undefined, undefined]);
   });
 
-  it("lets one key have at least one body of the largest kind in flight", () => {
+  it("lets one key have at least one body of the maximum size in flight", () => {
     const mebibyte = 1024 * 1024;
     expect(readGatewayConfig({ BODY_BYTES_MAX: String(100 * mebibyte) }).inFlightBytesMax).toBe(200 * mebibyte);
     const inferenceOnly = { INFERENCE_BODY_BYTES_MAX: String(40 * mebibyte) };
@@ -55,20 +55,20 @@ describe("the gateway's config", () => {
     expect(readGatewayConfig(small).inFlightBytesMax).toBe(32 * mebibyte);
   });
 
-  it("takes addresses and ranges of proxies", () => {
+  it("accepts addresses and ranges of proxies", () => {
     const proxies = ["10.0.0.0/8", "::1", "fd00::/8"];
     expect(readGatewayConfig({ TRUSTED_PROXIES: proxies.join(" , ") }).trustedProxies).toEqual(proxies);
   });
 
   it.each(["proxy.example.com", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/8/8", "10.0.0.1:80"])(
-    "does not take %s for a proxy",
+    "rejects %s as a proxy",
     (text) => {
       expect(() => readGatewayConfig({ TRUSTED_PROXIES: text })).toThrow("TRUSTED_PROXIES");
     },
   );
 
   it.each(["https://setpoint.example.com", "https://localhost:8443", "http://localhost:8080", "http://127.0.0.1"])(
-    "takes %s for where people open the console",
+    "accepts %s as the public origin",
     (text) => {
       expect(readGatewayConfig({ PUBLIC_ORIGIN: text }).publicOrigin).toBe(text);
       expect(readGatewayConfig({ PUBLIC_ORIGIN: `${text}/` }).publicOrigin).toBe(text);
@@ -76,21 +76,18 @@ describe("the gateway's config", () => {
   );
 
   it.each(["http://setpoint.example.com", "https://a.example.com/console", "setpoint.example.com", "ftp://localhost"])(
-    "does not take %s for where people open the console",
+    "rejects %s as the public origin",
     (text) => {
       expect(() => readGatewayConfig({ PUBLIC_ORIGIN: text })).toThrow("PUBLIC_ORIGIN");
     },
   );
 
-  it.each(["http://preset:50051", "preset:50051:1", "preset:65536", ","])(
-    "does not take %s for where a service is",
-    (target) => {
-      for (const name of ["PRESET_GRPC_TARGET", "ORGANIZATION_GRPC_TARGET"])
-        expect(() => readGatewayConfig({ [name]: target })).toThrow(`${name} is not right: `);
-    },
-  );
+  it.each(["http://preset:50051", "preset:50051:1", "preset:65536", ","])("rejects %s as a gRPC target", (target) => {
+    for (const name of ["PRESET_GRPC_TARGET", "ORGANIZATION_GRPC_TARGET"])
+      expect(() => readGatewayConfig({ [name]: target })).toThrow(`${name} is not right: `);
+  });
 
-  it("names every fault at once", () => {
+  it("reports all errors at once", () => {
     const faulty = {
       PORT: "70000",
       METRICS_PORT: "x",

@@ -13,7 +13,7 @@ import { InferenceMetrics } from "./inference/inference-metrics.ts";
 import { Upstreams } from "./inference/upstreams/upstreams.ts";
 import { createRestServer } from "./rest-server.ts";
 
-it("answers 500 where a service says that its caller has gone, who is still there", async () => {
+it("answers 500 if a service reports a canceled call while the client is still connected", async () => {
   const principal = { keyId: "id", permissions: ["presets:read"] };
   const grant = create(ExchangeKeyResponseSchema, {
     accessToken: "token",

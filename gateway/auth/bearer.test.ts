@@ -22,7 +22,7 @@ describe("keyFrom", () => {
     [`Bearer ${key.slice(1)}`, "KEY_MALFORMED"],
     [`Bearer ${key}x`, "KEY_MALFORMED"],
     [`Bearer ${key.toUpperCase()}`, "KEY_MALFORMED"],
-  ])("refuses %j and does not repeat it", (header, reason) => {
+  ])("rejects %j and does not repeat it", (header, reason) => {
     const error = catchError(() => keyFrom(header));
     expect(error).toMatchObject({ kind: "unauthenticated", reason });
     expect(error.message).not.toContain(key.slice(9, -6));
@@ -52,11 +52,11 @@ describe("keyFromEither", () => {
     [`Bearer ${key}`, keyFromBytes(Buffer.alloc(32, 2)), "KEY_AMBIGUOUS"],
     [`Bearer ${key}`, "sk-of-an-upstream", "KEY_AMBIGUOUS"],
     ["Bearer no", key, "KEY_AMBIGUOUS"],
-  ])("refuses what is no key, or two: %j, %j", (authorization, apiKey, reason) => {
+  ])("rejects a malformed key or two different keys: %j, %j", (authorization, apiKey, reason) => {
     expect(catchError(() => keyFromEither(authorization, apiKey))).toMatchObject({ kind: "unauthenticated", reason });
   });
 
-  it("says nothing of a header that was not sent", () => {
+  it("does not mention a header that was not sent", () => {
     for (const apiKey of ["", "no key", `${key}, ${key}`]) {
       expect(catchError(() => keyFromEither(undefined, apiKey)).message).not.toContain("Authorization");
     }
@@ -67,7 +67,7 @@ describe("usualKey", () => {
   it.each([
     [`Bearer ${key}`, undefined],
     [undefined, key],
-  ])("is the key of the one header that is sent", (authorization, apiKey) => {
+  ])("returns the key if only one header is sent", (authorization, apiKey) => {
     expect(usualKey(authorization, apiKey)).toBe(key);
   });
 
@@ -81,7 +81,7 @@ describe("usualKey", () => {
     [undefined, [key]],
     [`Bearer ${session}`, undefined],
     [undefined, session],
-  ])("is nothing where more has to be looked at: %j, %j", (authorization, apiKey) => {
+  ])("returns an empty string if a closer look is needed: %j, %j", (authorization, apiKey) => {
     expect(usualKey(authorization, apiKey)).toBe("");
   });
 });

@@ -77,7 +77,7 @@ async function staleCount(): Promise<number> {
 }
 
 describe("the grant of an inference request", () => {
-  it("is that of any request while the organization service answers", async () => {
+  it("is a fresh one while the organization service answers", async () => {
     expect(await tokenFor()).toBe("token-1");
     await pass(tokenLifeMs * 10);
     expect(await tokenFor()).toBe("token-2");
@@ -85,7 +85,7 @@ describe("the grant of an inference request", () => {
   });
 
   it.each([down, () => Promise.reject(deadlineExceeded())])(
-    "is the last one up to 15 minutes after its token's end where the service is out of reach",
+    "is the last one for up to 15 minutes after expiry if the service is unreachable",
     async (failing) => {
       await tokenFor();
       answer = failing;
@@ -101,7 +101,7 @@ describe("the grant of an inference request", () => {
     },
   );
 
-  it("is the last one after a second where the service says nothing, and then at once", async () => {
+  it("is the last one after a second if the service is silent, and then at once", async () => {
     await tokenFor();
     await tokenFor("other");
     answer = silent;
@@ -118,7 +118,7 @@ describe("the grant of an inference request", () => {
     expect(await tokenFor("other")).toBe("token-2, stale");
   });
 
-  it("is asked for once a second while the service is out of reach, and nobody waits for that", async () => {
+  it("is retried once a second in the background while the service is unreachable", async () => {
     await tokenFor();
     answer = down;
     await pass(tokenLifeMs);
@@ -136,7 +136,7 @@ describe("the grant of an inference request", () => {
     expect(await tokenFor()).not.toContain("stale");
   });
 
-  it("is asked for by few keys at once while the service is out of reach", async () => {
+  it("is retried for only a few keys at once while the service is unreachable", async () => {
     const keys = Array.from({ length: 500 }, (_, index) => `key-${index}`);
     for (const key of keys) await tokenFor(key);
     answer = silent;
@@ -149,7 +149,7 @@ describe("the grant of an inference request", () => {
     expect(calls).toBeLessThanOrEqual(64);
   });
 
-  it("is none where the service refuses the key, also while it is out of reach after that", async () => {
+  it("is denied if the service rejects the key, even if it is unreachable afterwards", async () => {
     await tokenFor();
     answer = refused;
     await pass(tokenLifeMs);
@@ -160,7 +160,7 @@ describe("the grant of an inference request", () => {
     await expect(tokenFor()).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  it("is none where a key is refused by a service that is back", async () => {
+  it("is denied if the recovered service rejects the key", async () => {
     await tokenFor();
     answer = down;
     await pass(tokenLifeMs);
@@ -172,14 +172,14 @@ describe("the grant of an inference request", () => {
     await expect(tokenFor()).rejects.toBe(refusal);
   });
 
-  it("is none where the key was changed through this gateway", async () => {
+  it("is denied if the key was changed through this gateway", async () => {
     await tokenFor();
     answer = down;
     exchange.forgetWhere(() => true);
     await expect(tokenFor()).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  it("is none of a key that has expired meanwhile", async () => {
+  it("is denied if the key has expired meanwhile", async () => {
     keyExpiresInSeconds = 120;
     await tokenFor();
     answer = down;
@@ -189,14 +189,14 @@ describe("the grant of an inference request", () => {
     await expect(tokenFor()).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  it("is the last one also where a service has not taken its token", async () => {
+  it("is the last one even if a service has rejected its token", async () => {
     const { grant } = await grants.grantFor(request());
     answer = down;
     exchange.expire(request(), grant);
     expect(await tokenFor()).toBe("token-1, stale");
   });
 
-  it("is none where that is switched off", async () => {
+  it("is denied if stale grants are switched off", async () => {
     open(0);
     await tokenFor();
     answer = down;

@@ -70,7 +70,7 @@ function refusal(kind: "unauthenticated" | "not_found" = "unauthenticated"): Dom
 }
 
 describe("KeyExchange", () => {
-  it("counts what was at hand, what had to be asked for, and what became of it", async () => {
+  it("counts hits, misses and outcomes", async () => {
     await tokenFor("good");
     await tokenFor("good");
     exchange.findGrant("good", "");
@@ -84,13 +84,13 @@ describe("KeyExchange", () => {
     expect(exchange.counts.exchanges).toEqual({ granted: 1, refused: 1, failed: 1 });
   });
 
-  it("makes one call for requests that come at once", async () => {
+  it("makes one call for simultaneous requests", async () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => tokenFor()));
     expect(new Set(tokens)).toEqual(new Set(["token-1"]));
     expect(access.calls).toEqual([{ key: "key", workspaceId: "", requestId: "request" }]);
   });
 
-  it("fails all requests that came at once where the call fails, and tries again for the next", async () => {
+  it("fails all simultaneous requests if the call fails, and retries for the next", async () => {
     access.failure = unavailable("down");
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => tokenFor()));
     expect(results.map(({ status }) => status)).toEqual(Array(5).fill("rejected"));
@@ -98,7 +98,7 @@ describe("KeyExchange", () => {
     expect(await tokenFor()).toBe("token-2");
   });
 
-  it("keeps grants of keys and of workspaces apart", async () => {
+  it("keeps grants separate by key and workspace", async () => {
     expect(await tokenFor("a")).toBe("token-1");
     expect(await tokenFor("b")).toBe("token-2");
     expect(await tokenFor("a", "workspace")).toBe("token-3");
@@ -109,12 +109,12 @@ describe("KeyExchange", () => {
     ]);
   });
 
-  it("tells management keys from API keys", async () => {
+  it("distinguishes management keys from API keys", async () => {
     expect((await exchange.grantFor(request("management"))).isManagement).toBe(true);
     expect((await exchange.grantFor(request("other"))).isManagement).toBe(false);
   });
 
-  it("renews a grant in the background while it is still good", async () => {
+  it("renews a grant in the background while it is still valid", async () => {
     await tokenFor();
     vi.advanceTimersByTime(ttlMs * 0.6 - 1);
     await tokenFor();
@@ -126,7 +126,7 @@ describe("KeyExchange", () => {
     expect(access.calls).toHaveLength(2);
   });
 
-  it("asks again in the last second of a key, in which its token may end at any moment", async () => {
+  it("asks again in the last second of a key, when its token may expire any moment", async () => {
     access.ttlMs = 3_000;
     await tokenFor();
     vi.advanceTimersByTime(1_799);
@@ -137,7 +137,7 @@ describe("KeyExchange", () => {
     await expect(tokenFor()).rejects.toBe(access.failure);
   });
 
-  it("goes on with a good grant where it cannot be renewed, until it ends", async () => {
+  it("keeps using a valid grant that cannot be renewed until it expires", async () => {
     await tokenFor();
     access.failure = unavailable("down");
     vi.advanceTimersByTime(ttlMs * 0.9 - 1);
@@ -147,7 +147,7 @@ describe("KeyExchange", () => {
   });
 
   it.each([-3_600_000, -90_000, 90_000, 3_600_000])(
-    "keeps a grant for its life where the clock of the service differs by %i ms",
+    "keeps a grant for its lifetime if the service's clock is off by %i ms",
     async (aheadMs) => {
       access.aheadMs = aheadMs;
       await tokenFor();
@@ -159,34 +159,31 @@ describe("KeyExchange", () => {
     },
   );
 
-  it("does not use a token in the last moments of its life", async () => {
+  it("does not use a token just before it expires", async () => {
     await tokenFor();
     vi.advanceTimersByTime(ttlMs * 0.9);
     expect(await tokenFor()).toBe("token-2");
   });
 
-  it.each(["unauthenticated", "not_found"] as const)(
-    "remembers for five seconds that a key is refused: %s",
-    async (kind) => {
-      access.failure = refusal(kind);
-      for (let n = 0; n < 3; n += 1) await expect(tokenFor()).rejects.toBe(access.failure);
-      expect(access.calls).toHaveLength(1);
-      access.failure = undefined;
-      vi.advanceTimersByTime(4_900);
-      await expect(tokenFor()).rejects.toMatchObject({ kind });
-      await pass(200);
-      expect(await tokenFor()).toBe("token-2");
-    },
-  );
+  it.each(["unauthenticated", "not_found"] as const)("remembers a rejected key for five seconds: %s", async (kind) => {
+    access.failure = refusal(kind);
+    for (let n = 0; n < 3; n += 1) await expect(tokenFor()).rejects.toBe(access.failure);
+    expect(access.calls).toHaveLength(1);
+    access.failure = undefined;
+    vi.advanceTimersByTime(4_900);
+    await expect(tokenFor()).rejects.toMatchObject({ kind });
+    await pass(200);
+    expect(await tokenFor()).toBe("token-2");
+  });
 
-  it("does not remember that nobody answered", async () => {
+  it("does not remember an unanswered call", async () => {
     access.failure = unavailable("down");
     await expect(tokenFor()).rejects.toThrow();
     await expect(tokenFor()).rejects.toThrow();
     expect(access.calls).toHaveLength(2);
   });
 
-  it("stops using a key as soon as a renewal is refused", async () => {
+  it("stops using a key as soon as a renewal is rejected", async () => {
     await tokenFor();
     access.failure = refusal();
     vi.advanceTimersByTime(ttlMs * 0.6);
@@ -194,7 +191,7 @@ describe("KeyExchange", () => {
     await vi.waitFor(() => expect(tokenFor()).rejects.toMatchObject({ kind: "unauthenticated" }), 30_000);
   });
 
-  it("asks again for a grant that was forgotten, but keeps one that has taken its place", async () => {
+  it("asks again for an expired grant, but keeps its replacement", async () => {
     const refused = await exchange.grantFor(request());
     exchange.expire(request(), refused);
     expect(await tokenFor()).toBe("token-2");
@@ -202,7 +199,7 @@ describe("KeyExchange", () => {
     expect(await tokenFor()).toBe("token-2");
   });
 
-  it("keeps no more grants and refusals than it may", async () => {
+  it("keeps a bounded number of grants and rejections", async () => {
     for (let n = 0; n < 11; n += 1) await tokenFor(`key-${n}`);
     access.calls = [];
     await tokenFor("key-10");
@@ -220,8 +217,8 @@ describe("KeyExchange", () => {
   });
 });
 
-describe("KeyExchange, where keys were changed", () => {
-  it("asks again for those, and for no others", async () => {
+describe("KeyExchange after key changes", () => {
+  it("asks again for changed keys only", async () => {
     expect([await tokenFor("a"), await tokenFor("a", "workspace"), await tokenFor("b")]).toEqual([
       "token-1",
       "token-2",
@@ -235,7 +232,7 @@ describe("KeyExchange, where keys were changed", () => {
     ]);
   });
 
-  it("asks again for one that was refused", async () => {
+  it("asks again for a rejected key", async () => {
     access.failure = refusal();
     await expect(tokenFor()).rejects.toThrow();
     access.failure = undefined;
@@ -243,7 +240,7 @@ describe("KeyExchange, where keys were changed", () => {
     expect(await tokenFor()).toBe("token-2");
   });
 
-  it("makes an exchange again that began before, and no other", async () => {
+  it("repeats only exchanges of changed keys that were in progress", async () => {
     const [before, another] = [tokenFor("a"), tokenFor("b")];
     exchange.forgetWhere(({ keyId }) => keyId === "id of a");
     const after = tokenFor("a");
@@ -252,7 +249,7 @@ describe("KeyExchange, where keys were changed", () => {
     expect(access.calls).toHaveLength(3);
   });
 
-  it("does not remember a refusal that was made before", async () => {
+  it("does not remember a rejection from before the change", async () => {
     access.failure = refusal();
     const before = tokenFor();
     exchange.forgetWhere(() => false);

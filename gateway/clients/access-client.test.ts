@@ -42,14 +42,14 @@ function clientOf({ codeOf = () => 0, failure }: { codeOf?: (key: string) => num
   return { made, requestIds, exchange };
 }
 
-describe("the exchange of keys", () => {
-  it("is a lone call for a lone key", async () => {
+describe("the key exchange", () => {
+  it("is a single call for a single key", async () => {
     const { made, exchange } = clientOf();
     expect(await exchange("a")).toMatchObject({ accessToken: "token of a" });
     expect(made).toEqual([["a"]]);
   });
 
-  it("is one call for keys that come together, which names every request", async () => {
+  it("is one call for simultaneous keys, with all request ids", async () => {
     const { made, requestIds, exchange } = clientOf();
     const answers = await Promise.all(["a", "b", "c"].map(exchange));
     expect(answers.map(({ accessToken }) => accessToken)).toEqual(["token of a", "token of b", "token of c"]);
@@ -57,7 +57,7 @@ describe("the exchange of keys", () => {
     expect(requestIds).toEqual(["for a,for b,for c"]);
   });
 
-  it("fails for a key that was refused, and only for that", async () => {
+  it("fails only for the rejected key", async () => {
     const { made, exchange } = clientOf({ codeOf: (key) => (key === "b" ? unauthenticatedCode : 0) });
     const results = await Promise.allSettled(["a", "b"].map(exchange));
     expect(results).toMatchObject([{ status: "fulfilled" }, { reason: { kind: "unauthenticated" } }]);
@@ -65,22 +65,22 @@ describe("the exchange of keys", () => {
   });
 
   it.each([
-    ["whose part was out of reach", unavailableCode],
-    ["that has more time than the service took", deadlineExceededCode],
-  ])("is made again, alone, for a key %s", async (_, code) => {
+    ["whose part was unavailable", unavailableCode],
+    ["with time left after the service timed out", deadlineExceededCode],
+  ])("is repeated alone for a key %s", async (_, code) => {
     const { made, exchange } = clientOf({ codeOf: (key) => (key === "b" ? code : 0) });
     await Promise.all(["a", "b"].map(exchange));
     expect(made).toEqual([["a", "b"], ["b"]]);
   });
 
-  it("is made for each alone by a service that knows no batches", async () => {
+  it("is one call per key if the service does not support batches", async () => {
     const failure = new DomainError("unimplemented", { reason: "", message: "There is no such method." });
     const { made, exchange } = clientOf({ failure });
     await Promise.all(["a", "b"].map(exchange));
     expect(made).toEqual([["a", "b"], ["a"], ["b"]]);
   });
 
-  it("fails for all where the service is out of reach", async () => {
+  it("fails for all if the service is unreachable", async () => {
     const { made, exchange } = clientOf({ failure: unavailable("down") });
     const results = await Promise.allSettled(["a", "b"].map(exchange));
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);

@@ -31,20 +31,20 @@ function options(accessToken: string, requestId = "r", deadlineMs = soonMs): Cal
 }
 
 describe("gatherCalls", () => {
-  it("sends a lone call as it is", async () => {
+  it("sends a single call unchanged", async () => {
     const { call, made } = shout();
     expect(await call("a", options("token"))).toEqual({ text: "A" });
     expect(made).toEqual([[{ request: "a", options: options("token") }]]);
   });
 
-  it("makes one call of what comes together, also of different callers", async () => {
+  it("batches simultaneous calls, even of different callers", async () => {
     const { call, made } = shout();
     const answers = await Promise.all([call("a", options("one")), call("b", options("two"))]);
     expect(answers.map(({ text }) => text)).toEqual(["A", "B"]);
     expect(made.map((calls) => calls.map(({ options: { accessToken } }) => accessToken))).toEqual([["one", "two"]]);
   });
 
-  it("splits a crowd into calls of 64", async () => {
+  it("splits many calls into batches of 64", async () => {
     const { call, madeRequests } = shout();
     const crowd = Array.from({ length: 160 }, (_, index) => `n${index}`);
     const answers = await Promise.all(crowd.map((each) => call(each, options("token"))));
@@ -59,21 +59,21 @@ describe("gatherCalls", () => {
     expect((results[1] as PromiseRejectedResult).reason).toMatchObject({ reason: "BAD" });
   });
 
-  it("makes each call alone where one fails them all", async () => {
+  it("repeats each call alone if one makes the whole batch fail", async () => {
     const { call, madeRequests } = shout();
     const results = await Promise.allSettled(["a", "crash", "b"].map((each) => call(each, options("token"))));
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect(madeRequests()).toEqual([["a", "crash", "b"], ["a"], ["crash"], ["b"]]);
   });
 
-  it("fails all where the service is away", async () => {
+  it("fails all calls if the service is unreachable", async () => {
     const { call, madeRequests } = shout();
     const results = await Promise.allSettled(["a", "away"].map((each) => call(each, options("token"))));
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     expect(madeRequests()).toEqual([["a", "away"]]);
   });
 
-  it("answers whoever has little time by then, and leaves the others theirs", async () => {
+  it("times out a caller with a short deadline without affecting the others", async () => {
     let answer = () => {};
     const call = gatherCalls<string, { text: string }>({
       bytesOf: () => 1,
@@ -89,7 +89,7 @@ describe("gatherCalls", () => {
     expect(await patient).toEqual({ text: "patient" });
   });
 
-  it("has nobody wait for an answer to somebody else that comes later", async () => {
+  it("does not make a caller wait for another's later answer", async () => {
     const late = Promise.withResolvers<{ text: string }>();
     const call = gatherCalls<string, { text: string }>({
       bytesOf: () => 1,
@@ -103,7 +103,7 @@ describe("gatherCalls", () => {
 });
 
 describe("gatherAlike", () => {
-  it("makes a read that one caller asks for several times once, and another beside it", async () => {
+  it("shares identical reads of one caller, but not of two", async () => {
     const { call, made } = shout(gatherAlike);
     const asked = ["a", "a", "bad", "a", "bad"].map((each) => call(each, options("one")));
     const results = await Promise.allSettled([...asked, call("a", options("two"))]);
@@ -117,21 +117,21 @@ describe("gatherAlike", () => {
     ]);
   });
 
-  it("shares nothing between callers whose tokens differ in any part", async () => {
+  it("does not share reads between callers with different tokens", async () => {
     const { call, made } = shout(gatherAlike);
     const tokens = ["head.one.signature", "head.two.signature", "other.one.signature", "head.one.other"];
     await Promise.all(tokens.map((token) => call("a", options(token))));
     expect(made.flat().map((each) => each.options.accessToken)).toEqual(tokens);
   });
 
-  it("names no more requests of a crowd than a header holds", async () => {
+  it("sends no more request ids than fit into a header", async () => {
     const { call, made } = shout(gatherAlike);
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => call("a", options("token", `r${index}`))));
     const crowd = made.flat().map((each) => each.options.requestId.split("|").length);
     expect(crowd.every((count) => count <= 64)).toBe(true);
   });
 
-  it("names every request to the service, those that are alike as one with the latest deadline", async () => {
+  it("sends all request ids, with the latest deadline for shared reads", async () => {
     const { call, made } = shout(gatherAlike);
     await Promise.all([
       call("a", options("one", "r1", soonMs - 1)),
@@ -144,7 +144,7 @@ describe("gatherAlike", () => {
     ]);
   });
 
-  it("cancels no call of several because one of them has gone", async () => {
+  it("does not cancel a shared call because one caller has left", async () => {
     const { signal } = new AbortController();
     const { call, made } = shout(gatherAlike);
     await Promise.all([
@@ -155,7 +155,7 @@ describe("gatherAlike", () => {
     expect(made[0]?.map(({ options: each }) => each.signal)).toEqual([undefined, signal]);
   });
 
-  it("makes each call by itself where there is no batch, and fails only those that fail", async () => {
+  it("makes individual calls without a batch method, and fails only those that fail", async () => {
     const call = gatherAlike({
       bytesOf: () => 1,
       callTogether: callEach(async ({ n }: { n: number }, { accessToken }: CallOptions) => {

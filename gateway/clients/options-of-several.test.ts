@@ -11,11 +11,11 @@ const calls = [
   { request: 2, options: options("one", "r2", 3_000) },
 ];
 
-it("a batch has the latest deadline, every request id and the token of the first call", () => {
+it("gives a batch the latest deadline, all request ids and the token of the first call", () => {
   expect(optionsOfBatch(calls)).toMatchObject(options("one", "r1,r2", 3_050));
 });
 
-it("a batch that is left open tells every caller so", () => {
+it("tells every caller if the outcome of a batch is unknown", () => {
   const told: number[] = [];
   const tellers = calls.map((call, index) => ({
     ...call,
@@ -25,7 +25,7 @@ it("a batch that is left open tells every caller so", () => {
   expect(told).toEqual([0, 1]);
 });
 
-it("a batch names one request of each part where there are more than a header holds", () => {
+it("names one request id per part if there are too many for a header", () => {
   const parts = ["a", "b"].map((part) => {
     const ids = Array.from({ length: 40 }, (_, index) => `${part}${index}`).join("|");
     return { request: part, options: options("token", ids, 3_000) };
@@ -33,13 +33,13 @@ it("a batch names one request of each part where there are more than a header ho
   expect(optionsOfBatch(parts).requestId).toBe("a0,b0");
 });
 
-it("a batch is not canceled because one of its callers has gone", () => {
+it("does not cancel a batch because one of its callers has left", () => {
   const { signal } = new AbortController();
   const withSignal = calls.map((call) => ({ ...call, options: { ...call.options, signal } }));
   expect(optionsOfBatch(withSignal).signal).toBeUndefined();
 });
 
-it("calls share their options only where all tokens are the same, and all deadlines nearly so", () => {
+it("shares options only between calls with equal tokens and similar deadlines", () => {
   expect(shareTokenAndDeadline(calls)).toBe(true);
   expect(shareTokenAndDeadline([...calls, { request: 3, options: options("two", "r3", 3_000) }])).toBe(false);
   expect(shareTokenAndDeadline([...calls, { request: 3, options: options("one", "r3", 150) }])).toBe(false);

@@ -45,7 +45,7 @@ function options(accessToken = "token"): CallOptions {
 }
 
 describe("createVersion", () => {
-  it("makes one call of creations that come together, also of two callers", async () => {
+  it("batches simultaneous creations, even of two callers", async () => {
     const { calls, made } = callsOn(found);
     const answers = await Promise.all([
       calls.createVersion({ slug: "a" }, options("one")),
@@ -55,14 +55,14 @@ describe("createVersion", () => {
     expect(made).toEqual([["a", "b"]]);
   });
 
-  it("makes a part again, alone, whose service was out of reach", async () => {
+  it("repeats a part alone if its service was unavailable", async () => {
     const { calls, made } = callsOn((slug) => (slug === "b" ? failed(unavailableCode) : found(slug)));
     const answers = await Promise.all(["a", "b", "c"].map((slug) => calls.createVersion({ slug }, options())));
     expect(answers.map(({ slug }) => slug)).toEqual(["a", "b", "c"]);
     expect(made).toEqual([["a", "b", "c"], ["b"]]);
   });
 
-  it("tells who asked for a part that it is made again, and may have been stored before", async () => {
+  it("tells the caller of a repeated part that it may already be stored", async () => {
     const { calls } = callsOn((slug) => (slug === "b" ? failed(unavailableCode) : found(slug)));
     const outcomeUnknown: string[] = [];
     const create = (slug: string) =>
@@ -71,7 +71,7 @@ describe("createVersion", () => {
     expect(outcomeUnknown).toEqual(["b"]);
   });
 
-  it("makes a part again, alone, that has more time than the service took, and no other", async () => {
+  it("repeats alone only parts with time left after the service timed out", async () => {
     const { calls, made } = callsOn((slug) => (slug === "a" ? found(slug) : failed(deadlineExceededCode)));
     const late = { ...options(), deadlineMs: monotonicMs() + 50 };
     const results = await Promise.allSettled([
@@ -87,14 +87,14 @@ describe("createVersion", () => {
     expect(made).toEqual([["a", "b", "c"], ["b"]]);
   });
 
-  it("fails a part that was refused, and only that", async () => {
+  it("fails only the rejected part", async () => {
     const { calls, made } = callsOn((slug) => (slug === "b" ? failed(notFoundCode) : found(slug)));
     const results = await Promise.allSettled(["a", "b"].map((slug) => calls.createVersion({ slug }, options())));
     expect(results).toMatchObject([{ value: { slug: "a" } }, { reason: { kind: "not_found" } }]);
     expect(made).toEqual([["a", "b"]]);
   });
 
-  it("makes each alone where a batch comes back without outcomes", async () => {
+  it("repeats each creation alone if a batch returns no outcomes", async () => {
     const { calls, made } = callsOn(() => ({ outcome: { case: undefined } }));
     const answers = await Promise.all(["a", "b"].map((slug) => calls.createVersion({ slug }, options())));
     expect(answers.map(({ slug }) => slug)).toEqual(["a", "b"]);
@@ -110,7 +110,7 @@ describe("createVersion", () => {
 });
 
 describe("getPreset", () => {
-  it("says of each read in a batch which version is known", async () => {
+  it("sends the known version of each read in a batch", async () => {
     const batches: unknown[] = [];
     const presets = {
       batchGetPresets: async (batch: { slugs?: string[]; reads?: Named[] }) => {
@@ -125,7 +125,7 @@ describe("getPreset", () => {
     expect(batches).toMatchObject([{ reads }]);
   });
 
-  it("asks for what does not fit into the answer of a batch alone, few at a time", async () => {
+  it("reads alone what does not fit into a batch answer, a few at a time", async () => {
     const tooLarge = create(StatusSchema, {
       code: resourceExhaustedCode,
       details: [anyPack(ErrorInfoSchema, create(ErrorInfoSchema, { reason: "ANSWER_TOO_LARGE", domain: "setpoint" }))],

@@ -27,13 +27,13 @@ function call() {
 }
 
 describe("a service", () => {
-  it("is in reach while nobody asks it anything", async () => {
+  it("is reachable while nobody calls it", async () => {
     expect(reach.isOutOfReach).toBe(false);
     await pass(60_000);
     expect(reach.isOutOfReach).toBe(false);
   });
 
-  it("is out of reach while it leaves calls waiting and is not heard of", async () => {
+  it("is unreachable while calls wait and nothing is heard from it", async () => {
     const first = call();
     await pass(400);
     const second = call();
@@ -53,7 +53,7 @@ describe("a service", () => {
     expect(reach.isOutOfReach).toBe(false);
   });
 
-  it("is out of reach after a call that failed, until it is heard of, or for five seconds", async () => {
+  it("is unreachable after a failed call, until heard from or for five seconds", async () => {
     call().fail(unavailable("down"));
     await pass(4_999);
     expect(reach.isOutOfReach).toBe(true);
@@ -67,13 +67,13 @@ describe("a service", () => {
     expect(reach.isOutOfReach).toBe(false);
   });
 
-  it("is in reach where it answers with an error", async () => {
+  it("is reachable if it answers with an error", async () => {
     call().fail(new DomainError("not_found", { reason: "NONE", message: "None." }));
     await pass(0);
     expect(reach.isOutOfReach).toBe(false);
   });
 
-  it("is waited for as long as it is in reach", async () => {
+  it("is waited for while it is reachable", async () => {
     const slow = call();
     let isOver = false;
     void reach.answeredOrOutOfReach(slow.watched, monotonicMs()).then(() => {
@@ -91,7 +91,7 @@ describe("a service", () => {
     expect(isOver).toBe(true);
   });
 
-  it("is waited for no longer than that also where the question has not been put yet", async () => {
+  it("is waited for no longer than that even if the call was not sent yet", async () => {
     let isOver = false;
     void reach.answeredOrOutOfReach(new Promise(() => {}), monotonicMs()).then(() => {
       isOver = true;

@@ -13,7 +13,7 @@ describe("required fields", () => {
   it.each<[string, Dialect, unknown, { path: string; message: string }[]]>([
     ["chat without messages", chatCompletions, { model: "m" }, [{ path: "messages", message: isRequired }]],
     [
-      "messages without anything",
+      "messages without any field",
       messages,
       {},
       [
@@ -29,7 +29,7 @@ describe("required fields", () => {
       [{ path: "model", message: "must be a string" }],
     ],
     ["messages without messages", messages, { model: "m" }, [{ path: "messages", message: isRequired }]],
-  ])("refuses %s", (_, dialect, body, violations) => {
+  ])("rejects %s", (_, dialect, body, violations) => {
     expect(violationsOf(dialect, body)).toEqual(violations);
   });
 });
@@ -39,16 +39,16 @@ describe("service_tier", () => {
     [chatCompletions, { messages: [] }, { service_tier: "auto" }],
     [messages, { messages: null, model: "m" }, { service_tier: "auto", model: "m" }],
     [responses, {}, {}],
-  ])("is dropped where it is auto only from a responses body", (dialect, least, config) => {
+  ])("auto is dropped only from a responses body", (dialect, least, config) => {
     expect(configOf(dialect, { ...least, service_tier: "auto" })).toEqual(config);
   });
 
-  it("is kept from a responses body where it says something", () => {
+  it("other than auto is kept from a responses body", () => {
     expect(configOf(responses, { service_tier: "flex" })).toEqual({ service_tier: "flex" });
   });
 });
 
-it("gives a field of the responses dialect the bounds that it has in the chat dialect", () => {
+it("gives responses fields the bounds of the chat dialect", () => {
   const chat = chatCompletions.bodySchema.properties;
   const shared = Object.entries(responses.bodySchema.properties).filter(([field]) => field in chat);
   expect(shared.length).toBeGreaterThan(20);
@@ -60,6 +60,6 @@ it("has a dialect for every field that a config may hold", () => {
   expect([...new Set(kept)].sort()).toEqual([...configChecks.keys()].sort());
 });
 
-it("takes 5.0 for an integer, and keeps it as sent", () => {
+it("accepts 5.0 as an integer and keeps it as sent", () => {
   expect(readBody(responses, '{"max_output_tokens":5.0}').configJson).toBe('{"max_output_tokens":5.0}');
 });

@@ -133,7 +133,7 @@ describe("system prompt", () => {
       { path: "system[0]", message: notText },
     ],
     [
-      "a block that is no object",
+      "a block that is not an object",
       messages,
       { model: "m", messages: [], system: ["a"] },
       { path: "system[0]", message: "must be an object" },
@@ -151,18 +151,18 @@ describe("system prompt", () => {
       { path: "input[0].content[0]", message: notText },
     ],
     ["instructions", responses, { instructions: ["a"] }, { path: "instructions", message: "must be a string" }],
-  ])("refuses %s that is not text, once", (_, dialect, body, violation) => {
+  ])("rejects %s that is not text, once", (_, dialect, body, violation) => {
     expect(violationsOf(dialect, body)).toEqual([violation]);
   });
 
-  it("refuses half of a surrogate pair, which UTF-8 cannot hold", () => {
+  it("rejects half a surrogate pair, which UTF-8 cannot hold", () => {
     expect(violationsOfText(responses, '{"instructions":"a\\ud800"}')).toEqual([
       { path: "system_prompt", message: "must not contain an unpaired surrogate" },
     ]);
     expect(readBody(responses, '{"instructions":"\\ud83d\\ude00"}').systemPrompt).toBe("😀");
   });
 
-  it("may be as large as the limit, and no larger", () => {
+  it("may be as large as the limit, and not larger", () => {
     const fill = (bytes: number) => ({ instructions: `é${"x".repeat(bytes - 2)}` });
     expect(readBody(responses, JSON.stringify(fill(bytesMax))).systemPrompt).toHaveLength(bytesMax - 1);
     expect(violationsOf(responses, fill(bytesMax + 1))).toEqual([

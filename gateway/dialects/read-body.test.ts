@@ -9,12 +9,12 @@ import { responses } from "./responses.ts";
 const bytesMax = 1_048_576;
 
 describe("config", () => {
-  it("holds the kept fields in the order they were sent", () => {
+  it("has the kept fields in the order they were sent", () => {
     const text = '{"top_p":1,"messages":[{"role":"user","content":"hi"}],"model":"m","stream":true,"temperature":0.5}';
     expect(readBody(chatCompletions, text).configJson).toBe('{"top_p":1,"model":"m","temperature":0.5}');
   });
 
-  it("is an empty object where nothing is kept", () => {
+  it("is an empty object if nothing is kept", () => {
     expect(readBody(responses, "{}")).toEqual({ configJson: "{}", systemPrompt: undefined });
   });
 
@@ -30,12 +30,12 @@ describe("config", () => {
     expect(readBody(chatCompletions, `${config.slice(0, -1)},"messages":[]}`).configJson).toBe(config);
   });
 
-  it("leaves out white space between tokens only", () => {
+  it("drops only white space between tokens", () => {
     const text = '{ "messages" : [ ],\n  "stop" : [ " a ", "b" ] }';
     expect(readBody(chatCompletions, text).configJson).toBe('{"stop":[" a ","b"]}');
   });
 
-  it("has no repeated key, neither a field nor within one", () => {
+  it("rejects duplicate keys, at the top and nested", () => {
     const text = '{"top_k":1,"top_k":null,"provider":{"a":1,"\\u0061":2},"text":{},"text":{}}';
     expect(violationsOfText(responses, text)).toEqual([
       { path: "provider.a", message: "must be given only once" },
@@ -44,13 +44,13 @@ describe("config", () => {
     ]);
   });
 
-  it("does not mind repeated keys of what is not kept", () => {
+  it("allows duplicate keys in ignored fields", () => {
     const text =
       '{"metadata":{"a":"b","a":"c"},"trace":1,"trace":{"x":1,"x":2},"input":"","input":[{"a":1,"a":2}],"top_k":1}';
     expect(readBody(responses, text).configJson).toBe('{"top_k":1}');
   });
 
-  it("may be as large as the limit, and no larger", () => {
+  it("may be as large as the limit, and not larger", () => {
     const around = Buffer.byteLength('{"text":{"a":""}}');
     const fill = (bytes: number) => ({ text: { a: `é${"x".repeat(bytes - around - 2)}` } });
     expect(Buffer.byteLength(readBody(responses, JSON.stringify(fill(bytesMax))).configJson)).toBe(bytesMax);
@@ -59,12 +59,12 @@ describe("config", () => {
     ]);
   });
 
-  it("does not count what is ignored, nor white space", () => {
+  it("is measured without ignored fields and white space", () => {
     const text = `{"input":"${"x".repeat(bytesMax)}",${" ".repeat(bytesMax)}"model":"m"}`;
     expect(readBody(responses, text).configJson).toBe('{"model":"m"}');
   });
 
-  it("refuses numbers that would be read as others, but only in what is kept", () => {
+  it("rejects numbers that would change in value, but only in kept fields", () => {
     const text = `{
       "messages": [{ "role": "user", "at": 9007199254740993 }],
       "trace": { "id": 1e400 },
@@ -82,7 +82,7 @@ describe("config", () => {
 });
 
 describe("violations", () => {
-  it("come all at once, each with its path", () => {
+  it("are reported all at once, each with its path", () => {
     const text = `{
       "messages": [{ "role": "system", "content": [{ "type": "image_url" }] }, { "content": "hi" }],
       "model": "@preset/other",
@@ -116,14 +116,14 @@ describe("violations", () => {
     expect(violationsOf(chatCompletions, { messages: [], logit_bias: { ...Array(1000).fill("x") } })).toHaveLength(100);
   });
 
-  it("are found past the first hundred elements too", () => {
+  it("are found past the first hundred elements as well", () => {
     const tools = [...Array(1000).fill({}), 1];
     expect(violationsOf(chatCompletions, { messages: [], tools })).toEqual([
       { path: "tools[1000]", message: "must be an object" },
     ]);
   });
 
-  it.each(["k", "é", "😀"])("of a key of metadata go by its characters: %s", (character) => {
+  it.each(["k", "é", "😀"])("of a metadata key are decided by its characters: %s", (character) => {
     const keyed = (length: number) => ({ messages: [], metadata: { [character.repeat(length)]: "" } });
     expect(violationsOf(chatCompletions, keyed(64))).toEqual([]);
     for (const length of [65, 1000]) {
@@ -144,14 +144,14 @@ describe("violations", () => {
     expect(violationsOfText(responses, text)).toEqual([{ path: "", message }]);
   });
 
-  it("accept a body nested as deep as allowed", () => {
+  it("do not include the maximum nesting", () => {
     const metadata = `${"[".repeat(62)}${"]".repeat(62)}`;
     expect(readBody(responses, `{"text":{"a":${metadata}}}`).configJson).toBe(`{"text":{"a":${metadata}}}`);
   });
 });
 
 describe("a long body", () => {
-  it("is read as a short one is", async () => {
+  it("is read like a short one", async () => {
     const text = '{"model":"m","instructions":"Be brief.","provider":{"a":1.0}}';
     expect(await readLongBody(responses, text)).toEqual(readBody(responses, text));
     await expect(readLongBody(responses, '{"model":1}')).rejects.toThrow("model must be a string");
@@ -203,7 +203,7 @@ describe("bodies of the public client", () => {
     });
   });
 
-  it("are accepted from its responses call, without the tier that it adds", () => {
+  it("are accepted from its responses call, without its injected tier", () => {
     const json = responsesRequestToJSON({
       model: "openai/gpt-4o",
       input: [

@@ -34,29 +34,29 @@ describe("promptOfContent", () => {
     ["an image", { type: "image_url", image_url: { url: "data:" } }],
     ["an image with a text", { type: "image", text: "a" }],
     ["a part without text", { type: "text" }],
-    ["a text that is no string", { type: "text", text: 1 }],
+    ["a text that is not a string", { type: "text", text: 1 }],
     ["a bare string", "a"],
     ["null", null],
     ["a list", ["a"]],
-  ])("refuses %s among the parts", (_, part) => {
+  ])("rejects %s among the parts", (_, part) => {
     const content = [{ type: "text", text: "a" }, part];
     expect(promptOfContent(content, "system").violations).toEqual([{ path: "system[1]", message: notText }]);
   });
 
-  it.each([1, true, { text: "a" }])("refuses %j as a content", (content) => {
+  it.each([1, true, { text: "a" }])("rejects %j as content", (content) => {
     expect(promptOfContent(content, "system")).toEqual({
       texts: [],
       violations: [{ path: "system", message: "must be a string or a list" }],
     });
   });
 
-  it("reports no more than a hundred bad parts", () => {
+  it("reports at most a hundred bad parts", () => {
     expect(promptOfContent(Array(1000).fill(1), "system").violations).toHaveLength(100);
   });
 });
 
 describe("promptOfMessages", () => {
-  it("takes system and developer messages in the order they were sent", () => {
+  it("joins system and developer messages in the order they were sent", () => {
     const messages = [
       { role: "developer", content: "one" },
       { role: "user", content: "not this" },
@@ -87,7 +87,7 @@ describe("promptOfMessages", () => {
     ]);
   });
 
-  it.each([undefined, null, "text", 5, {}, [], [1, null, "system", []]])("finds nothing in %j", (messages) => {
+  it.each([undefined, null, "text", 5, {}, [], [1, null, "system", []]])("returns nothing for %j", (messages) => {
     expect(promptOfMessages(messages, "messages")).toEqual({ texts: [], violations: [] });
   });
 });
@@ -101,7 +101,7 @@ describe("joinTexts", () => {
     [["a", "b"], "a\n\nb"],
     [["", "a", "", "b", ""], "a\n\nb"],
     [[" a\n", "\nb "], " a\n\n\n\nb "],
-  ])("makes of %j %j", (texts, prompt) => {
+  ])("joins %j to %j", (texts, prompt) => {
     expect(joinTexts(texts)).toBe(prompt);
   });
 });

@@ -37,7 +37,7 @@ describe("errorAnswer", () => {
     ["already_exists", "false"],
     ["failed_precondition", "false"],
     ["aborted", undefined],
-  ])("says of %s whether to try again, which clients would", (kind, retry) => {
+  ])("tells clients whether to retry %s", (kind, retry) => {
     expect(answerTo(domainError(kind)).headers["x-should-retry"]).toBe(retry);
   });
 
@@ -46,29 +46,29 @@ describe("errorAnswer", () => {
   });
 
   it.each(["SLUG_TAKEN", "WORKSPACE_IS_DEFAULT", "WORKSPACE_HAS_KEYS", "WORKSPACE_MEMBER_HAS_KEYS"])(
-    "answers %s with 400, as clients of OpenRouter expect for workspaces",
+    "answers %s with 400, as OpenRouter clients expect for workspaces",
     (reason) => {
       expect(answerTo(domainError("failed_precondition", reason))).toMatchObject({ status: 400, error: { code: 400 } });
     },
   );
 
-  it("names a field as the REST API does, also in the sentence", () => {
+  it("names a field as the REST API does, also in the message", () => {
     const { error } = answerTo(invalidRequest([{ path: "expire_time", message: "must be in the future" }]));
     expect(error.message).toBe("expires_at must be in the future");
     expect(error.metadata.issues).toEqual([{ path: "expires_at", message: "must be in the future" }]);
   });
 
-  it("passes on what programs need of a refusal", () => {
+  it("passes on the metadata of an error", () => {
     const made = new DomainError("already_exists", { reason: "MADE", message: "Made.", metadata: { hash: "ab" } });
     expect(answerTo(made)).toMatchObject({ status: 409, error: { metadata: { hash: "ab", request_id: "request-1" } } });
   });
 
-  it("passes on the sentence of a refusal", () => {
+  it("passes on the message of an error", () => {
     expect(answerTo(domainError("not_found")).error.message).toBe("A sentence.");
   });
 
   it.each(["unavailable", "deadline_exceeded", "internal", "canceled", "unimplemented"] as const)(
-    "tells nothing internal of %s",
+    "reveals nothing internal of %s",
     (kind) => {
       expect(JSON.stringify(answerTo(domainError(kind)))).not.toMatch(/A sentence|REASON|10\.0\.0\.1/);
     },
@@ -76,31 +76,28 @@ describe("errorAnswer", () => {
 
   it.each([
     ["an error", new Error("secret")],
-    ["an unknown error of Fastify", Object.assign(new Error("secret"), { code: "FST_ERR_UNHEARD_OF" })],
-    ["an error with a code of its own", Object.assign(new Error("secret"), { code: "ER_DUP_ENTRY", statusCode: 400 })],
+    ["an unknown Fastify error", Object.assign(new Error("secret"), { code: "FST_ERR_UNHEARD_OF" })],
+    ["an error with its own code", Object.assign(new Error("secret"), { code: "ER_DUP_ENTRY", statusCode: 400 })],
     ["a string", "secret"],
     ["nothing", undefined],
-  ])("takes %s for a fault of ours, and says nothing of it", (_name, thrown) => {
+  ])("answers %s with 500 and reveals nothing of it", (_name, thrown) => {
     const answer = answerTo(thrown);
     expect(answer).toMatchObject({ status: 500, headers: {} });
     expect(answer.error.message).not.toContain("secret");
   });
 
-  it.each(["unavailable", "deadline_exceeded", "resource_exhausted"] as const)(
-    "says of %s when to try again",
-    (kind) => {
-      expect(answerTo(domainError(kind)).headers).toMatchObject({ "retry-after": "1" });
-    },
-  );
+  it.each(["unavailable", "deadline_exceeded", "resource_exhausted"] as const)("tells when to retry %s", (kind) => {
+    expect(answerTo(domainError(kind)).headers).toMatchObject({ "retry-after": "1" });
+  });
 
-  it("says that nothing is left where a service has a limit", () => {
+  it("reports no remaining quota for a service's limit", () => {
     expect(answerTo(domainError("resource_exhausted")).headers).toMatchObject({
       "x-ratelimit-remaining": "0",
       "x-ratelimit-reset": "1",
     });
   });
 
-  it("asks to wait for a second at least", () => {
+  it("asks to wait at least a second", () => {
     const allowance = { limit: 5, remaining: 0, nextInSeconds: 0, fullInSeconds: 1 };
     expect(tooManyRequests("Wait.", allowance)).toMatchObject({
       status: 429,
@@ -113,7 +110,7 @@ describe("errorAnswer", () => {
     });
   });
 
-  it("lists every violation, and only where there is one", () => {
+  it("lists every violation, and only if there are any", () => {
     const violations = [
       { path: "temperature", message: "must be at most 2" },
       { path: "top_p", message: "must be a number" },
@@ -130,13 +127,13 @@ describe("errorAnswer", () => {
     ["FST_ERR_BAD_URL", 400],
     ["FST_ERR_CTP_INVALID_CONTENT_LENGTH", 400],
     ["FST_ERR_CTP_INVALID_MEDIA_TYPE", 415],
-  ])("has a sentence of its own for %s", (code, status) => {
+  ])("has its own message for %s", (code, status) => {
     const answer = answerTo(Object.assign(new Error("of Fastify"), { code }));
     expect(answer.status).toBe(status);
     expect(answer.error.message).not.toContain("Fastify");
   });
 
-  it("answers an error of HTTP with its status and headers", () => {
+  it("answers an HTTP error with its status and headers", () => {
     expect(answerTo(new HttpError(405, "This path takes GET.", { allow: "GET" }))).toEqual({
       status: 405,
       headers: { allow: "GET" },
@@ -158,7 +155,7 @@ describe("nothingAt", () => {
     ["/api/v1/presets/a/b/messages", "See /docs for what there is."],
     ["/api/v1/embeddings", "See /docs for what there is."],
     ["/", "See /docs for what there is."],
-  ])("says of %s what there is", (url, hint) => {
+  ])("suggests a path for %s", (url, hint) => {
     expect(nothingAt(url).message).toBe(`There is nothing at ${url.split("?")[0]}. ${hint}`);
   });
 });

@@ -34,13 +34,13 @@ describe("If-Match", () => {
     expect(etagsOfIfMatch(header)).toBeUndefined();
   });
 
-  it('takes a tag that a proxy made weak for ours, and never for "any"', () => {
+  it('accepts a tag made weak by a proxy, and never as "any"', () => {
     expect(etagsOfIfMatch('W/"r1"')).toEqual(["r1"]);
     expect(etagsOfIfMatch('W/"r1", "r2"')).toEqual(["r1", "r2"]);
     expect(etagsOfIfMatch('W/"*", W/"-"')).toEqual(["", ""]);
   });
 
-  it('takes a tag that a proxy added a coding to for ours, and never for "any"', () => {
+  it('accepts a tag with a proxy\'s coding suffix, and never as "any"', () => {
     expect(etagsOfIfMatch('"r1-gzip", W/"r2-br"')).toEqual(["r1", "r2"]);
     expect(etagsOfIfMatch('"*-gzip", "--br", "-gzip"')).toEqual(["", "", ""]);
     expect(etagsOfIfMatch('"r1-gzip-", "r1-gzipped"')).toEqual(["r1-gzip-", "r1-gzipped"]);
@@ -55,7 +55,7 @@ describe("If-Match", () => {
     expect(etagsOfCreation(header, undefined)).toEqual(tags);
   });
 
-  it.each(malformed)("refuses %j and names itself", (header) => {
+  it.each(malformed)("rejects %j and names itself", (header) => {
     expect(() => etagsOfIfMatch(header)).toThrow(
       expect.objectContaining({
         kind: "invalid_argument",
@@ -64,7 +64,7 @@ describe("If-Match", () => {
     );
   });
 
-  it("reads a long header in no time", () => {
+  it("parses a long header quickly", () => {
     expect(() => etagsOfIfMatch('"'.repeat(100_001))).toThrow();
     expect(() => etagsOfIfMatch(`${"a".repeat(100_000)}"`)).toThrow();
     expect(etagsOfIfMatch(Array(10_000).fill('"r1"').join(", "))).toHaveLength(10_000);
@@ -82,11 +82,11 @@ describe("If-None-Match", () => {
     ["*", true],
     ['""', false],
     ['"R1"', false],
-  ])("%s: has r1 already: %s", (header, has) => {
+  ])("%s matches r1: %s", (header, has) => {
     expect(isNotModified(header, "r1")).toBe(has);
   });
 
-  it.each(malformed)("refuses %j and names itself", (header) => {
+  it.each(malformed)("rejects %j and names itself", (header) => {
     expect(() => isNotModified(header, "r1")).toThrow(
       expect.objectContaining({ violations: [expect.objectContaining({ path: "If-None-Match" })] }),
     );
@@ -94,7 +94,7 @@ describe("If-None-Match", () => {
 });
 
 describe("ETag", () => {
-  it("stands in quotes, and comes back as it was", () => {
+  it("is quoted, and is parsed back unchanged", () => {
     expect(etagHeader("r1")).toBe('"r1"');
     expect(etagsOfIfMatch(etagHeader("r1"))).toEqual(["r1"]);
   });

@@ -4,7 +4,7 @@ import { MemberRole, MemberSchema } from "../../proto/gen/setpoint/organization/
 import { memberJson } from "./member.ts";
 
 describe("memberJson", () => {
-  it("shows every field", () => {
+  it("returns every field", () => {
     const member = create(MemberSchema, {
       id: "user_1",
       email: "ada@example.com",
@@ -21,7 +21,7 @@ describe("memberJson", () => {
     });
   });
 
-  it("shows null for names that are not known", () => {
+  it("returns null for unknown names", () => {
     const member = create(MemberSchema, { id: "user_1", email: "ada@example.com", role: MemberRole.MEMBER });
     expect(JSON.parse(memberJson(member))).toMatchObject({ first_name: null, last_name: null, role: "org:member" });
   });

@@ -30,8 +30,8 @@ describe("presetUpdateFrom", () => {
     ["a name of 1 character", { name: "a" }],
     ["a name of 255 emoji", { name: "🙂".repeat(255) }],
     ["a description of 2,000 emoji", { description: "🙂".repeat(2_000) }],
-    ["the highest version that there can be", { designated_version: 2_147_483_647 }],
-  ])("takes %s", (_name, body) => {
+    ["the highest possible version", { designated_version: 2_147_483_647 }],
+  ])("accepts %s", (_name, body) => {
     expect(violationsOf(JSON.stringify(body))).toEqual([]);
   });
 
@@ -65,11 +65,11 @@ describe("presetUpdateFrom", () => {
     ['"name"', "", "must be a JSON object"],
     ["{", "", "must be valid JSON"],
     ['{"name":"a"} x', "", "must be valid JSON"],
-  ])("refuses %s", (body, path, message) => {
+  ])("rejects %s", (body, path, message) => {
     expect(violationsOf(body)).toEqual([{ path, message }]);
   });
 
-  it("reports every violation at once", () => {
+  it("reports all violations at once", () => {
     const body = '{"name":"","description":false,"status":"x","designated_version":0,"extra":1}';
     expect(
       violationsOf(body)

@@ -55,7 +55,7 @@ const listed = {
 };
 
 describe("a preset as JSON", () => {
-  it("has every field, with null for what has no value", () => {
+  it("has every field, with null for missing values", () => {
     expect(JSON.parse(presetJson(preset))).toEqual({
       ...listed,
       designated_version: JSON.parse(versionJson(version)),
@@ -69,7 +69,7 @@ describe("a preset as JSON", () => {
   it.each([
     ["openai/gpt-4o", "openai/gpt-4o"],
     [undefined, null],
-  ])("says what it serves where that is known, with the model %s", (model, shown) => {
+  ])("includes what it serves if known, with the model %s", (model, shown) => {
     const serving = create(PresetServingSchema, { version: 2, newestVersion: 3 });
     if (model !== undefined) serving.model = model;
     expect(JSON.parse(listedPresetJson(create(PresetSchema, { ...preset, serving })))).toEqual({
@@ -93,7 +93,7 @@ describe("a preset as JSON", () => {
 });
 
 describe("a version as JSON", () => {
-  it("has every field, with null for what has no value", () => {
+  it("has every field, with null for missing values", () => {
     expect(JSON.parse(versionJson(version))).toEqual({
       id: "v",
       preset_id: "p",
@@ -117,7 +117,7 @@ describe("a version as JSON", () => {
     expect(JSON.parse(versionJson({ ...version, dialect })).dialect).toBe(name);
   });
 
-  it("holds the config byte for byte", () => {
+  it("contains the config byte for byte", () => {
     expect(versionJson(version)).toContain(`"config":${version.configJson}`);
   });
 });
@@ -127,7 +127,7 @@ describe("a change as JSON", () => {
     [PresetChangeAction.PRESET_CREATED, "preset_created"],
     [PresetChangeAction.VERSION_CREATED, "version_created"],
     [PresetChangeAction.PRESET_UPDATED, "preset_updated"],
-  ])("names the action %d and shows each field from and to", (action, name) => {
+  ])("names the action %d and lists each field with from and to", (action, name) => {
     const change = create(PresetChangeSchema, {
       revision: 3,
       action,
@@ -154,7 +154,7 @@ describe("a change as JSON", () => {
 });
 
 describe("a diff as JSON", () => {
-  it("sorts fields into added, removed and changed, values verbatim", () => {
+  it("groups fields into added, removed and changed, with verbatim values", () => {
     const diff = create(DiffVersionsResponseSchema, {
       config: [
         { key: "top_p", toJson: "0.50" },
@@ -169,7 +169,7 @@ describe("a diff as JSON", () => {
     );
   });
 
-  it("has every part where nothing differs", () => {
+  it("has every part even if nothing differs", () => {
     expect(JSON.parse(diffJson(2, 2, create(DiffVersionsResponseSchema)))).toEqual({
       from: 2,
       to: 2,

@@ -17,7 +17,7 @@ function read(query: string) {
 }
 
 describe("parseQuery", () => {
-  it("reads the last of thousands of parameters, and knows that they are too many", () => {
+  it("reads the last of thousands of parameters, and reports that there are too many", () => {
     const query = (count: number) => parseQuery(`${"a=1&".repeat(count - 1)}workspace_id=x`);
     expect(query(5_000).workspace_id).toBe("x");
     expect(hasTooManyParameters(query(1_000))).toBe(false);
@@ -37,7 +37,7 @@ describe("queryReader", () => {
     expect(read(query)).toEqual(values);
   });
 
-  it("leaves what the schema calls text, or does not know, as it is", () => {
+  it("leaves text and unknown parameters unchanged", () => {
     expect(read("q=5&other=1,2")).toEqual({ q: "5", other: "1,2" });
   });
 
@@ -61,15 +61,15 @@ describe("queryReader", () => {
     "1_000",
     "%201",
     "99999999999999999999",
-  ])("leaves limit=%s as text, for the schema to refuse", (text) => {
+  ])("leaves limit=%s as text, for the schema to reject", (text) => {
     expect(read(`limit=${text}`)).toEqual({ limit: decodeURIComponent(text.replaceAll("+", " ")) });
   });
 
-  it.each(["", "1", "0", "True", "yes", "null", " true"])("leaves all=%s as text, for the schema to refuse", (text) => {
+  it.each(["", "1", "0", "True", "yes", "null", " true"])("leaves all=%s as text, for the schema to reject", (text) => {
     expect(read(`all=${encodeURIComponent(text)}`)).toEqual({ all: text });
   });
 
-  it("leaves a number that is given twice as a list, for the schema to refuse", () => {
+  it("leaves a number given twice as a list, for the schema to reject", () => {
     expect(read("limit=1&limit=2")).toEqual({ limit: ["1", "2"] });
   });
 
@@ -84,7 +84,7 @@ describe("queryReader", () => {
     expect(read(query)).toEqual({ status });
   });
 
-  it("keeps a name that every object has as an ordinary one", () => {
+  it("treats names of Object.prototype members as ordinary", () => {
     const values = read("__proto__=x&constructor=y");
     expect(Object.entries(values)).toEqual([
       ["__proto__", "x"],

@@ -16,11 +16,11 @@ function schemas(type: typeof Type) {
   };
 }
 
-it("makes what TypeBox makes, key by key", () => {
+it("builds the same schemas as TypeBox, key by key", () => {
   expect(JSON.stringify(schemas(Type))).toBe(JSON.stringify(schemas(TypeBox as unknown as typeof Type)));
 });
 
-it("is what the gateway loads instead of TypeBox", () => {
+it("is loaded by the gateway instead of TypeBox", () => {
   const script = `
     import { registerHooks } from "node:module";
     const loaded = [];

@@ -13,20 +13,20 @@ describe("the address of a client", () => {
   });
 
   it.each([
-    ["the last that no proxy of ours has", "198.51.100.1, 203.0.113.9, 10.1.1.1", "203.0.113.9"],
+    ["the last one that is not a trusted proxy", "198.51.100.1, 203.0.113.9, 10.1.1.1", "203.0.113.9"],
     ["not what the client wrote itself", "1.1.1.1, 2.2.2.2, 203.0.113.9", "203.0.113.9"],
-    ["not a proxy that the client names", "10.9.9.9, 203.0.113.9", "203.0.113.9"],
-    ["the first where all are proxies", "10.3.3.3, 10.2.2.2", "10.3.3.3"],
-    ["the proxy where it says nothing", undefined, "10.0.0.1"],
-    ["the proxy where it says nonsense", "unknown", "10.0.0.1"],
-    ["the last that is known where nonsense follows", "nonsense, 10.2.2.2", "10.2.2.2"],
+    ["not a proxy named by the client", "10.9.9.9, 203.0.113.9", "203.0.113.9"],
+    ["the first if all are proxies", "10.3.3.3, 10.2.2.2", "10.3.3.3"],
+    ["the proxy if it says nothing", undefined, "10.0.0.1"],
+    ["the proxy if it says nonsense", "unknown", "10.0.0.1"],
+    ["the last known one if nonsense follows", "nonsense, 10.2.2.2", "10.2.2.2"],
     ["without its port", "203.0.113.9:5123", "203.0.113.9"],
     ["without the brackets and port of IPv6", "[2001:db8:1:2::9]:443", "2001:db8:1:2"],
   ])("is %s", (_name, forwarded, expected) => {
     expect(clientOf(["10.0.0.0/8"], "10.0.0.1", forwarded)).toBe(expected);
   });
 
-  it("is read where the proxy is written in another way", () => {
+  it("is read if the proxy's address is written differently", () => {
     expect(clientOf(["10.0.0.1"], "::ffff:10.0.0.1", "203.0.113.9")).toBe("203.0.113.9");
     expect(clientOf(["::1"], "0:0:0:0:0:0:0:1", "203.0.113.9")).toBe("203.0.113.9");
     expect(clientOf(["fd00::/8"], "fd12::1", "203.0.113.9")).toBe("203.0.113.9");

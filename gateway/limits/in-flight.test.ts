@@ -38,8 +38,8 @@ function exchangeOn(socket: FakeSocket, { method = "GET", length = 0, bodyLimit 
   };
 }
 
-describe("what is in flight", () => {
-  it("is given back with the end of each exchange", () => {
+describe("in-flight accounting", () => {
+  it("releases each exchange when it ends", () => {
     const first = exchangeOn(new FakeSocket(), { method: "POST", length: 100 * kibibyte });
     const second = exchangeOn(new FakeSocket(), { method: "POST", length: 200 * kibibyte });
     first.admit("key");
@@ -50,7 +50,7 @@ describe("what is in flight", () => {
     expect([inFlight.bytes, inFlight.keys]).toEqual([0, 0]);
   });
 
-  it("is given back for an answer that needed more room than its request", () => {
+  it("releases an answer larger than its request", () => {
     const exchange = exchangeOn(new FakeSocket());
     exchange.admit("key");
     expect(exchange.answer(100 * kibibyte)).toBeUndefined();
@@ -59,7 +59,7 @@ describe("what is in flight", () => {
     expect([inFlight.bytes, inFlight.keys]).toEqual([0, 0]);
   });
 
-  it("is nothing for a client that left before it was let in, or before its answer was made", () => {
+  it("counts nothing for a client that left before it was admitted or answered", () => {
     const socket = new FakeSocket();
     const exchange = exchangeOn(socket);
     exchange.admit("key");
@@ -70,7 +70,7 @@ describe("what is in flight", () => {
     expect([inFlight.bytes, inFlight.keys]).toEqual([0, 0]);
   });
 
-  it("is the larger of a body and its answer, not their sum", () => {
+  it("counts the larger of a body and its answer, not their sum", () => {
     const exchange = exchangeOn(new FakeSocket(), { method: "POST", length: 300 * kibibyte });
     exchange.admit("key");
     exchange.answer(200 * kibibyte);
@@ -79,7 +79,7 @@ describe("what is in flight", () => {
     expect(inFlight.bytes).toBe(400 * kibibyte);
   });
 
-  it("counts a body that its route takes, though others would not", () => {
+  it("counts a body that its route accepts even if others would not", () => {
     const parts = { method: "POST", length: 450 * kibibyte, bodyLimit: 450 * kibibyte };
     exchangeOn(new FakeSocket(), parts).admit("key");
     expect(inFlight.bytes).toBe(450 * kibibyte);
@@ -91,7 +91,7 @@ describe("what is in flight", () => {
     expect(inFlight.bytes).toBe(8 * kibibyte);
   });
 
-  it("is bounded for answers to changes, too: those of readers who do not read are cut off in the end", () => {
+  it("bounds answers to changes as well, and cuts off clients that do not read", () => {
     const changes = Array.from({ length: 20 }, () => exchangeOn(new FakeSocket(), { method: "PATCH" }));
     for (const change of changes) {
       change.response.destroy.mockImplementation(change.end);
@@ -104,7 +104,7 @@ describe("what is in flight", () => {
     expect(inFlight.bytes).toBeLessThanOrEqual(1.5 * limits.inFlightBytesMax);
   });
 
-  it("is given up where a reader takes a large answer too slowly", () => {
+  it("gives up on a client that reads a large answer too slowly", () => {
     const slow = exchangeOn(new FakeSocket());
     slow.admit("key");
     slow.answer(100 * kibibyte);

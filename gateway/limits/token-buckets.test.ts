@@ -19,7 +19,7 @@ function takeOf(tries: number, name = "a", ofLimit = limit): number {
 }
 
 describe("TokenBuckets", () => {
-  it("lets a burst through, and then as many as the rate says", () => {
+  it("admits a burst, and then requests at the rate", () => {
     expect(takeOf(10)).toBe(4);
     vi.advanceTimersByTime(1_000);
     expect(takeOf(10)).toBe(2);
@@ -27,7 +27,7 @@ describe("TokenBuckets", () => {
     expect(takeOf(10)).toBe(4);
   });
 
-  it("lets through no more over a minute than burst and rate, however often it is asked", () => {
+  it("admits no more than burst and rate over a minute, however often it is asked", () => {
     let taken = 0;
     for (let ms = 0; ms < 60_000; ms += 7) {
       taken += takeOf(3);
@@ -37,7 +37,7 @@ describe("TokenBuckets", () => {
     expect(taken).toBeLessThanOrEqual(4 + 120);
   });
 
-  it("is not refilled by a wall clock that is set ahead, nor emptied by one that is set back", () => {
+  it("is not affected by changes of the wall clock", () => {
     takeOf(4);
     vi.setSystemTime(Date.now() + 3_600_000);
     expect(takeOf(1)).toBe(0);
@@ -46,13 +46,13 @@ describe("TokenBuckets", () => {
     expect(takeOf(10)).toBe(2);
   });
 
-  it("counts each name by itself", () => {
+  it("counts each name separately", () => {
     takeOf(4, "a");
     expect(takeOf(10, "b")).toBe(4);
     expect(takeOf(1, "a")).toBe(0);
   });
 
-  it("says what is left, and when there is more", () => {
+  it("returns what is left and when there is more", () => {
     expect(buckets.allowance("a", limit)).toEqual({ limit: 4, remaining: 4, nextInSeconds: 0, fullInSeconds: 0 });
     takeOf(4);
     expect(buckets.allowance("a", limit)).toEqual({ limit: 4, remaining: 0, nextInSeconds: 1, fullInSeconds: 2 });
@@ -60,14 +60,14 @@ describe("TokenBuckets", () => {
     expect(buckets.allowance("a", limit)).toEqual({ limit: 4, remaining: 2, nextInSeconds: 0, fullInSeconds: 1 });
   });
 
-  it("follows a limit that changes", () => {
+  it("follows a changed limit", () => {
     takeOf(1);
     expect(takeOf(10, "a", { perSecond: 1, burst: 2 })).toBe(2);
     vi.advanceTimersByTime(1_000);
     expect(takeOf(10, "a", { perSecond: 8, burst: 8 })).toBe(8);
   });
 
-  it("forgets the longest unused first, so that one in use is not reset by others", () => {
+  it("evicts the longest unused first, so that active ones are not reset", () => {
     takeOf(4, "busy");
     for (let n = 0; n < 50; n += 1) {
       takeOf(1, `other-${n}`);

@@ -4,7 +4,7 @@ import { modelIn } from "./answer-model.ts";
 describe("the model of an answer", () => {
   it.each([
     ["a completion", '{"id":"1","choices":[{"model":"wrong"}],"model":"openai/gpt-5:free","x":{"model":"wrong"}}'],
-    ["a text that has more than one line", '{\n  "id": "1",\n  "model" : "openai/gpt-5:free"\n}'],
+    ["a multi-line text", '{\n  "id": "1",\n  "model" : "openai/gpt-5:free"\n}'],
     ["the chunks of a completion", 'data: {"id":"1","model":"openai/gpt-5:free","choices":[]}\n\ndata: {"id"'],
     ["a stream that begins with a comment", ': PROCESSING\n\ndata: {"model":"openai/gpt-5:free"}\n\n'],
     [
@@ -12,7 +12,7 @@ describe("the model of an answer", () => {
       'event: message_start\ndata: {"type":"message_start","message":{"content":[],"model":"openai/gpt-5:free"}}',
     ],
     [
-      "a response that was created",
+      "a created response",
       'event: response.created\ndata: {"type":"response.created","response":{"metadata":{"model":"wrong"},"model":"openai/gpt-5:free"}}',
     ],
     ["a stream whose lines end with CR", ': PROCESSING\r\rdata: {"id":"1"}\r\rdata: {"model":"openai/gpt-5:free"}\r\r'],
@@ -22,21 +22,21 @@ describe("the model of an answer", () => {
   });
 
   it.each([
-    ["it stands in what was generated", '{"content":[{"type":"tool_use","input":{"model":"secret"}}]}'],
+    ["it is in the generated content", '{"content":[{"type":"tool_use","input":{"model":"secret"}}]}'],
     [
-      "it is quoted in what was generated",
+      "it is quoted in the generated content",
       '{"text":"\\"model\\":\\"secret\\",\\\\","y":"{\\"model\\": \\"secret\\"}"}',
     ],
-    ["a tool of the message has one", '{"message":{"input":{"model":"secret"}}}'],
-    ["a list stands in its place", '[{"model":"secret"}]'],
+    ["only a tool of the message has one", '{"message":{"input":{"model":"secret"}}}'],
+    ["it is a list", '[{"model":"secret"}]'],
     ["the text breaks off", '{"id":"1","mod'],
     ["its value breaks off", '{"id":"1","model":"op'],
-    ["it is no name", '{"model":"two words of a poem"}'],
+    ["it is not a name", '{"model":"two words of a poem"}'],
     ["it is too long", `{"model":"${"a".repeat(129)}"}`],
     ["it is a number", '{"model":1,"id":"secret"}'],
-    ["it is no JSON", "model: secret"],
-    ["there is nothing", ""],
-  ])("is not known where %s", (_, text) => {
+    ["the text is not JSON", "model: secret"],
+    ["the text is empty", ""],
+  ])("is unknown if %s", (_, text) => {
     expect(modelIn(text)).toBeUndefined();
   });
 });

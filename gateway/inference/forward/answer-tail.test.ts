@@ -8,21 +8,24 @@ function tailOf(pieces: readonly string[]): AnswerTail {
 }
 
 describe("the tail of an answer", () => {
-  it("is all of a short one, in one piece or in many", () => {
+  it("is all of a short answer, in one piece or many", () => {
     expect(tailOf([]).text()).toBe("");
     expect(tailOf(["abc"]).text()).toBe("abc");
     expect(tailOf(["a", "", "b", "c"]).text()).toBe("abc");
   });
 
-  it.each([1, 7, 1_000, 4_095, 4_096, 4_097, 20_000, 100_000])("is the end of a long one, in pieces of %i", (size) => {
-    const text = Array.from({ length: 30_000 }, (_, index) => `{${index},`).join("");
-    const pieces = text.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
-    const tail = tailOf(pieces);
-    expect(tail.text()).toBe(text.slice(-4_096));
-    expect(tail.start).toBe(text.slice(0, Math.min(size, 4_096)));
-  });
+  it.each([1, 7, 1_000, 4_095, 4_096, 4_097, 20_000, 100_000])(
+    "is the end of a long answer, in pieces of %i",
+    (size) => {
+      const text = Array.from({ length: 30_000 }, (_, index) => `{${index},`).join("");
+      const pieces = text.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
+      const tail = tailOf(pieces);
+      expect(tail.text()).toBe(text.slice(-4_096));
+      expect(tail.start).toBe(text.slice(0, Math.min(size, 4_096)));
+    },
+  );
 
-  it.each([1, 2, 3])("is told with what the answer began with, behind %i comments", (count) => {
+  it.each([1, 2, 3])("comes with the start of the answer after %i comments", (count) => {
     const comments = Array<string>(count).fill(": processing\n\n");
     expect(tailOf([...comments, 'data: {"a":1}\n\n', 'data: {"a":2}\n\n']).start).toBe('data: {"a":1}\n\n');
   });

@@ -20,7 +20,7 @@ async function answerOf(write: (response: ServerResponse) => void): Promise<stri
   }
 }
 
-it("is the same body that the response would have written", async () => {
+it("writes the same body as the response would", async () => {
   const lengths = [1, 15, 16, 255, 256, 4_095, 4_096, 16 * 1024, 16 * 1024 + 1, 100_000];
   const pieces = lengths.map((length, index) => String.fromCharCode(97 + index).repeat(length));
   const answer = await answerOf((response) => {
@@ -29,7 +29,7 @@ it("is the same body that the response would have written", async () => {
   expect(answer).toBe(pieces.join(""));
 });
 
-it("comes behind what the response still keeps", async () => {
+it("writes after what the response has buffered", async () => {
   const answer = await answerOf((response) => {
     response.cork();
     response.write("first ");

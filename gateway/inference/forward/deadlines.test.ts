@@ -28,7 +28,7 @@ function watchedCalls(deadlines: Deadlines, names: string, ended: string[], late
   return new Map(calls);
 }
 
-it("ends all that are late, once, and no other", () => {
+it("ends all late calls once, and no others", () => {
   const deadlines = new Deadlines();
   const ended: string[] = [];
   watchedCalls(deadlines, "abcdef", ended, "adf");
@@ -37,7 +37,7 @@ it("ends all that are late, once, and no other", () => {
 });
 
 it.each(["a", "c", "f", "af", "fa", "abc", "cdf", "fedcba"])(
-  "asks those that are left where %s have been forgotten",
+  "checks the remaining calls after %s were forgotten",
   (gone) => {
     const deadlines = new Deadlines();
     const ended: string[] = [];
@@ -48,7 +48,7 @@ it.each(["a", "c", "f", "af", "fa", "abc", "cdf", "fedcba"])(
   },
 );
 
-it("tells nothing of a call that has ended with another", () => {
+it("does not notify a call that was ended by another", () => {
   const deadlines = new Deadlines();
   const ended: string[] = [];
   const calls = watchedCalls(deadlines, "abcd", ended, "");
@@ -66,7 +66,7 @@ it("tells nothing of a call that has ended with another", () => {
   expect(ended.sort()).toEqual(["b", "d"]);
 });
 
-it("ends all where the process stops, and what waits begins at once", () => {
+it("ends all calls at shutdown, and runs what was delayed at once", () => {
   const deadlines = new Deadlines();
   const ended: string[] = [];
   watchedCalls(deadlines, "abc", ended, "");
@@ -76,7 +76,7 @@ it("ends all where the process stops, and what waits begins at once", () => {
   expect(ended.sort()).toEqual(["a", "b", "c", "waiting"]);
 });
 
-it("does not end a call whose upstream was heard while the process was held up", async () => {
+it("does not end a call whose upstream answered while the process was blocked", async () => {
   vi.useRealTimers();
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

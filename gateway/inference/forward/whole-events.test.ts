@@ -16,11 +16,11 @@ describe.each([
 ])("events whose lines end with %s", (_name, end) => {
   const event = `event: a${end}data: {"b":1}${end}${end}`;
 
-  it("go through at once where they come whole", () => {
+  it("are passed on at once if complete", () => {
     expect(letThrough([event, event + event])).toMatchObject({ sent: [event, event + event], rest: "" });
   });
 
-  it("wait for their end wherever they are cut, and nothing of them is lost", () => {
+  it("are held back until complete wherever they are cut, without loss", () => {
     for (let cut = 1; cut < event.length; cut++) {
       const pieces = [event + event.slice(0, cut), event.slice(cut)];
       const { sent, rest } = letThrough(pieces);
@@ -31,21 +31,21 @@ describe.each([
     }
   });
 
-  it("go through however small the pieces are", () => {
+  it("are passed on however small the pieces are", () => {
     const { sent, rest } = letThrough([...(event + event)]);
     expect((sent.join("") + rest).startsWith(event + event)).toBe(true);
     expect(sent.filter((each) => each.includes("data"))).toHaveLength(2);
     expect(rest.trim()).toBe("");
   });
 
-  it("do not keep back a comment between them", () => {
+  it("do not hold back a comment between them", () => {
     const comment = `: ping${end}`;
     expect(letThrough([event, comment, `${comment}: half`]).sent).toEqual([event, comment, comment]);
     expect(letThrough([event + comment + event.slice(0, 5)]).sent).toEqual([event + comment]);
   });
 });
 
-it("a long comment is looked at once, however small the pieces are", () => {
+it("scans a long comment only once, however small the pieces", () => {
   const comment = `: ${"x".repeat(60_000)}\n`;
   const startedAt = performance.now();
   const { sent } = letThrough([...comment]);
@@ -54,7 +54,7 @@ it("a long comment is looked at once, however small the pieces are", () => {
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
-it("the end of a stream is all that has come, whole or not", () => {
+it("returns everything received at the end of a stream, complete or not", () => {
   expect(letThrough(["data: 1\n\ndata: [DONE]"])).toEqual({
     sent: ["data: 1\n\n"],
     rest: "data: [DONE]",
@@ -63,7 +63,7 @@ it("the end of a stream is all that has come, whole or not", () => {
   expect(letThrough(["data: [DONE]\n"]).rest).toBe("data: [DONE]\n");
 });
 
-it("an event that is too large to be kept goes through in pieces, and the next ones whole again", () => {
+it("passes an oversized event on in pieces, and later ones complete again", () => {
   const piece = "x".repeat(40 * 1024);
   const { sent, rest, isInside } = letThrough([`data: ${piece}`, piece, piece, "\n", "\ndata: 2", "\n\n"]);
   expect(sent).toEqual(["", `data: ${piece}${piece}`, piece, "", "\n\n", "data: 2\n\n"]);

@@ -23,7 +23,14 @@ describe("a config in another dialect", () => {
   it.each<[string, DialectName, DialectName, object, object, string[]]>([
     ["max_tokens", chat, "messages", { max_tokens: 1 }, { max_tokens: 1 }, []],
     ["max_completion_tokens", chat, "messages", { max_completion_tokens: 1 }, { max_tokens: 1 }, []],
-    ["both of them", chat, "messages", { max_tokens: 1, max_completion_tokens: 2 }, { max_tokens: 2 }, ["/max_tokens"]],
+    [
+      "both length fields",
+      chat,
+      "messages",
+      { max_tokens: 1, max_completion_tokens: 2 },
+      { max_tokens: 2 },
+      ["/max_tokens"],
+    ],
     ["max_tokens", chat, "responses", { max_tokens: 1 }, { max_output_tokens: 1 }, []],
     ["max_completion_tokens", chat, "responses", { max_completion_tokens: 1 }, { max_output_tokens: 1 }, []],
     ["max_tokens", "messages", chat, { max_tokens: 1 }, { max_tokens: 1 }, []],
@@ -32,7 +39,7 @@ describe("a config in another dialect", () => {
     ["max_output_tokens", "responses", "messages", { max_output_tokens: 1 }, { max_tokens: 1 }, []],
 
     [
-      "a schema of nothing",
+      "an empty schema",
       chat,
       "responses",
       { response_format: { type: "json_schema", json_schema: {} } },
@@ -40,7 +47,7 @@ describe("a config in another dialect", () => {
       [],
     ],
     [
-      "a schema with a type of its own",
+      "a schema with its own type",
       chat,
       "responses",
       { response_format: { type: "json_schema", json_schema: { type: "x", name: "n" } } },
@@ -155,7 +162,7 @@ describe("a config in another dialect", () => {
       [],
     ],
     [
-      "what a tool has beside",
+      "extra fields of a tool",
       "messages",
       chat,
       { tools: [{ ...messagesTool, cache_control: {} }] },
@@ -163,7 +170,7 @@ describe("a config in another dialect", () => {
       ["/tools/0/cache_control"],
     ],
     [
-      "what a tool has beside",
+      "extra fields of a tool",
       chat,
       "responses",
       { tools: [{ ...chatTool, cache_control: {} }] },
@@ -179,7 +186,7 @@ describe("a config in another dialect", () => {
       ["/tools/0/parameters"],
     ],
     [
-      "server tools of a router",
+      "router server tools",
       chat,
       "messages",
       { tools: [{ type: "openrouter:web_search", x: 1 }] },
@@ -194,9 +201,9 @@ describe("a config in another dialect", () => {
       { tools: [chatTool] },
       ["/tools/0"],
     ],
-    ["server tools alone", "messages", chat, { tools: [{ type: "bash_20250124", name: "bash" }] }, {}, ["/tools/0"]],
+    ["only server tools", "messages", chat, { tools: [{ type: "bash_20250124", name: "bash" }] }, {}, ["/tools/0"]],
     [
-      "how to use server tools alone",
+      "a choice among server tools only",
       "responses",
       chat,
       { tools: [{ type: "web_search" }], tool_choice: "required", parallel_tool_calls: false },
@@ -204,7 +211,7 @@ describe("a config in another dialect", () => {
       ["/tools/0", "/tool_choice", "/parallel_tool_calls"],
     ],
     [
-      "how to use the tools that are left",
+      "a choice among the remaining tools",
       "responses",
       chat,
       { tools: [{ type: "web_search" }, responsesTool], tool_choice: "required", parallel_tool_calls: false },
@@ -212,7 +219,7 @@ describe("a config in another dialect", () => {
       ["/tools/0"],
     ],
     [
-      "the choice of a server tool",
+      "a chosen server tool",
       "messages",
       chat,
       { tools: [{ type: "bash_20250124", name: "bash" }, messagesTool], tool_choice: { type: "tool", name: "bash" } },
@@ -222,7 +229,7 @@ describe("a config in another dialect", () => {
     ["a tool without a name", chat, "responses", { tools: [{ type: "function", function: {} }] }, {}, ["/tools/0"]],
 
     [
-      "the rest",
+      "the remaining fields",
       chat,
       "messages",
       {
@@ -252,16 +259,16 @@ describe("a config in another dialect", () => {
       [],
     ],
     [
-      "what both have",
+      "common fields",
       chat,
       "responses",
       { presence_penalty: 1, parallel_tool_calls: true },
       { presence_penalty: 1, parallel_tool_calls: true },
       [],
     ],
-    ["what only one has", chat, "responses", { seed: 1, logit_bias: {} }, {}, ["/seed", "/logit_bias"]],
+    ["fields of one dialect", chat, "responses", { seed: 1, logit_bias: {} }, {}, ["/seed", "/logit_bias"]],
     [
-      "what only one has",
+      "fields of one dialect",
       "messages",
       chat,
       { thinking: {}, speed: "fast", top_k: 1 },
@@ -269,14 +276,14 @@ describe("a config in another dialect", () => {
       ["/thinking", "/speed"],
     ],
     [
-      "what only one has",
+      "fields of one dialect",
       "responses",
       "messages",
       { truncation: "auto", include: [] },
       {},
       ["/truncation", "/include"],
     ],
-  ])("has %s from %s in %s: %j", (_what, from, to, config, expected, dropped) => {
+  ])("maps %s from %s to %s: %j", (_what, from, to, config, expected, dropped) => {
     expect(mapped(from, to, config)).toEqual({ config: expected, dropped });
   });
 
@@ -289,7 +296,7 @@ describe("a config in another dialect", () => {
       { type: "tool", name: "f" },
       { type: "function", name: "f" },
     ],
-  ])("has the tool choice %j everywhere", (inChat, inMessages, inResponses) => {
+  ])("maps the tool choice %j between all dialects", (inChat, inMessages, inResponses) => {
     const choices = { [chat]: inChat, messages: inMessages, responses: inResponses } as const;
     const names = Object.keys(choices) as DialectName[];
     for (const [from, to] of names.flatMap((from) => names.map((to) => [from, to] as const))) {
@@ -307,30 +314,30 @@ describe("a config in another dialect", () => {
     ["messages", chat, { type: "required" }],
     ["messages", "responses", { type: "tool" }],
     ["messages", "responses", {}],
-  ])("leaves out what another has no choice like, from %s to %s: %j", (from, to, choice) => {
+  ])("drops a tool choice without an equivalent, from %s to %s: %j", (from, to, choice) => {
     expect(mapped(from, to, { tool_choice: choice })).toEqual({ config: {}, dropped: ["/tool_choice"] });
   });
 
-  it("tells what a choice loses", () => {
+  it("reports what a tool choice loses", () => {
     expect(mapped("messages", chat, { tool_choice: { type: "auto", disable_parallel_tool_use: true } })).toEqual({
       config: { tool_choice: "auto" },
       dropped: ["/tool_choice/disable_parallel_tool_use"],
     });
   });
 
-  it("tells why something is left out", () => {
+  it("reports why a field was dropped", () => {
     expect(configIn("messages", '{"seed":1,"max_tokens":1,"max_completion_tokens":2}', chat).dropped).toEqual([
       { field: "/max_tokens", from: "preset", reason: "max_completion_tokens takes its place" },
       { field: "/seed", from: "preset", reason: "has no equivalent in messages" },
     ]);
   });
 
-  it("tells of a name that is far too long without repeating it all", () => {
+  it("reports a very long name only in part", () => {
     const { dropped } = configIn(chat, `{"reasoning":{"${"/".repeat(1_000_000)}":1}}`, "responses");
     expect(dropped.map(({ field }) => field)).toEqual([`/reasoning/${"~1".repeat(1_024)}…`]);
   });
 
-  it("keeps the text of values", () => {
+  it("keeps values verbatim", () => {
     const config =
       '{"max_tokens":1e2,"stop":["\\u00e9"],"temperature":1.0,"tools":[{"type":"function","function":{"name":"f","parameters":{"10":1.0,"2":12345678901234567890}}}]}';
     expect(Object.fromEntries(configIn("messages", config, chat).fields)).toEqual({
@@ -342,10 +349,10 @@ describe("a config in another dialect", () => {
   });
 });
 
-describe("a config is taken as it is", () => {
+describe("a config is used unchanged", () => {
   const config = '{"stop":"a","thinking":{},"max_output_tokens":1.0,"tools":[{"type":"x"}],"unknown":1}';
   it.each<[string, DialectName | null, DialectName]>([
-    ["where its dialect is not known", null, "messages"],
+    ["if its dialect is unknown", null, "messages"],
     ["in its own dialect", "responses", "responses"],
   ])("%s", (_case, from, to) => {
     const { fields, dropped } = configIn(to, config, from);

@@ -130,7 +130,7 @@ function randomCase(random: Random): Case {
   return { dialect, request, config, prompt: oneOf(random, words), replaceSystemPrompt: random(4) === 0 };
 }
 
-it("does to the text what the rules do to objects, for thousands of requests in any spelling", () => {
+it("merges texts exactly as the rules merge objects, for thousands of random requests", () => {
   const random = randomFrom(7);
   let refused = 0;
   for (let n = 0; n < 6_000; n++) {

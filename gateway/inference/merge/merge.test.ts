@@ -8,12 +8,12 @@ const chat = "chat/completions";
 const merged = (request: object | string, config: object | string) => jsonOf(mergeInto(chat, request, { config }));
 const textOf = (request: string, config: object | string) => textOfParts(mergeInto(chat, request, { config }).parts);
 
-describe("a field", () => {
+describe("a merged field", () => {
   it.each([
     ["of the request wins", { temperature: 1 }, { temperature: 0.2 }, { temperature: 1 }],
-    ["of the preset is used where the request has none", {}, { top_p: 0.5 }, { top_p: 0.5 }],
+    ["of the preset is used if the request has none", {}, { top_p: 0.5 }, { top_p: 0.5 }],
     ["that is null counts as not sent", { temperature: null }, { temperature: 0.2 }, { temperature: 0.2 }],
-    ["that is null stays where the preset has none", { temperature: null }, {}, { temperature: null }],
+    ["that is null stays if the preset has none", { temperature: null }, {}, { temperature: null }],
     [
       "that is false, 0 or empty wins",
       { logprobs: false, seed: 0 },
@@ -23,77 +23,85 @@ describe("a field", () => {
     ["that is an object is replaced whole", { provider: { a: 1 } }, { provider: { b: 2 } }, { provider: { a: 1 } }],
     ["that is a list is replaced whole", { plugins: [] }, { plugins: [{ id: "x" }] }, { plugins: [] }],
     [
-      "service_tier of a client that chose nothing is not sent",
+      "service_tier auto of a client does not override the preset",
       { service_tier: "auto" },
       { service_tier: "flex" },
       { service_tier: "flex" },
     ],
-    ["service_tier is sent as it is where the preset has none", { service_tier: "auto" }, {}, { service_tier: "auto" }],
+    ["service_tier is sent unchanged if the preset has none", { service_tier: "auto" }, {}, { service_tier: "auto" }],
     [
-      "service_tier that was chosen wins",
+      "service_tier chosen by the client wins",
       { service_tier: "default" },
       { service_tier: "flex" },
       { service_tier: "default" },
     ],
     ["preset is never sent", { preset: "a" }, {}, {}],
-    ["preset is not sent as null either", { preset: null }, {}, {}],
-    ["that a preset never has is passed on", { store: false, user: "u" }, {}, { store: false, user: "u" }],
+    ["preset is not sent even if null", { preset: null }, {}, {}],
+    ["that presets never hold is passed on", { store: false, user: "u" }, {}, { store: false, user: "u" }],
   ])("%s", (_rule, request, config, expected) => {
     expect(merged({ model: "m", ...request }, config)).toEqual({ model: "m", ...expected });
   });
 
-  it("of the preset that is null is none", () => {
+  it("that is null in the preset counts as missing", () => {
     expect(merged({ model: "m" }, { top_p: null })).toEqual({ model: "m" });
   });
 });
 
-describe("a model of the preset that has no name", () => {
-  it.each([{ model: "" }, { models: [""] }, { models: [] }, { model: "", models: [""] }])("is none: %j", (config) => {
-    expect(() => merged({}, config)).toThrow("model is required: the preset a@7 names none");
-    expect(merged({ model: "m" }, config)).toEqual({ model: "m" });
-  });
+describe("a preset model with an empty name", () => {
+  it.each([{ model: "" }, { models: [""] }, { models: [] }, { model: "", models: [""] }])(
+    "counts as missing: %j",
+    (config) => {
+      expect(() => merged({}, config)).toThrow("model is required: the preset a@7 names none");
+      expect(merged({ model: "m" }, config)).toEqual({ model: "m" });
+    },
+  );
 
-  it("does not stand beside others", () => {
+  it("is not sent along with others", () => {
     expect(merged({}, { model: "", models: ["m"] })).toEqual({ models: ["m"] });
   });
 });
 
-describe("fields that say the same", () => {
+describe("equivalent fields", () => {
   const lengths = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
   const groups = [lengths, ["reasoning", "reasoning_effort"], ["stop", "stop_sequences"]];
   const pairs = groups.flatMap((group) => group.flatMap((own) => group.map((other) => [own, other] as const)));
 
-  it.each(pairs)("%s of the request displaces %s of the preset", (own, other) => {
+  it.each(pairs)("%s of the request overrides %s of the preset", (own, other) => {
     expect(merged({ model: "m", [own]: 1 }, { [other]: 2 })).toEqual({ model: "m", [own]: 1 });
   });
 
-  it.each(pairs)("%s that is null does not displace %s, and does not stay beside it", (own, other) => {
+  it.each(pairs)("%s that is null neither overrides %s nor stays", (own, other) => {
     expect(merged({ model: "m", [own]: null }, { [other]: 2 })).toEqual({ model: "m", [other]: 2 });
   });
 
-  it("are all the preset's, or none", () => {
+  it("are taken from the preset all together or not at all", () => {
     const config = { max_tokens: 1, max_completion_tokens: 2 };
     expect(merged({ model: "m", max_tokens: null }, config)).toEqual({ model: "m", ...config });
     expect(merged({ model: "m", max_output_tokens: 3 }, config)).toEqual({ model: "m", max_output_tokens: 3 });
   });
 });
 
-describe("the models", () => {
+describe("merged models", () => {
   const both = { model: "p", models: ["p", "q"] };
   it.each([
     ["a reference is replaced by the preset's", { model: "@preset/a" }, { model: "p" }, { model: "p" }],
-    ["a reference with a version is, too", { model: "@preset/a@7" }, { model: "p" }, { model: "p" }],
+    [
+      "a reference with a version is replaced by the preset's",
+      { model: "@preset/a@7" },
+      { model: "p" },
+      { model: "p" },
+    ],
     ["a reference is replaced by both of the preset's", { model: "@preset/a" }, both, both],
     ["a reference is replaced by models alone", { model: "@preset/a" }, { models: ["q"] }, { models: ["q"] }],
-    ["a model with a reference displaces both", { model: "m@preset/a" }, both, { model: "m" }],
-    ["a model beside the field displaces both", { model: "m", preset: "a" }, both, { model: "m" }],
-    ["models beside a reference displace both", { model: "@preset/a", models: ["m"] }, both, { models: ["m"] }],
-    ["models alone displace both", { preset: "a", models: ["m"] }, both, { models: ["m"] }],
-    ["a model and models displace both", { model: "m", models: ["n"] }, both, { model: "m", models: ["n"] }],
-    ["none of the request's leaves the preset's", { preset: "a" }, both, both],
-    ["null is none", { model: null, models: null }, { models: ["q"] }, { models: ["q"] }],
-    ["an empty name is none", { model: "", preset: "a" }, { model: "p" }, { model: "p" }],
-    ["an empty list is none", { model: "@preset/a", models: [] }, { model: "p" }, { model: "p" }],
+    ["a model with a reference overrides both", { model: "m@preset/a" }, both, { model: "m" }],
+    ["a model next to the preset field overrides both", { model: "m", preset: "a" }, both, { model: "m" }],
+    ["models next to a reference override both", { model: "@preset/a", models: ["m"] }, both, { models: ["m"] }],
+    ["models alone override both", { preset: "a", models: ["m"] }, both, { models: ["m"] }],
+    ["a model and models override both", { model: "m", models: ["n"] }, both, { model: "m", models: ["n"] }],
+    ["without any in the request are the preset's", { preset: "a" }, both, both],
+    ["null counts as missing", { model: null, models: null }, { models: ["q"] }, { models: ["q"] }],
+    ["an empty name counts as missing", { model: "", preset: "a" }, { model: "p" }, { model: "p" }],
+    ["an empty list counts as missing", { model: "@preset/a", models: [] }, { model: "p" }, { model: "p" }],
   ])("%s", (_rule, request, config, expected) => {
     expect(merged(request, config)).toEqual(expected);
   });
@@ -103,7 +111,7 @@ describe("the models", () => {
     [{ models: ["x", "y"] }, "x", ["x", "y"]],
     [{ model: "m", models: ["x"] }, "m", ["x"]],
     [{}, "p", ["q"]],
-  ])("are told of %j", (request, model, models) => {
+  ])("are reported for %j", (request, model, models) => {
     const outgoing = mergeInto(chat, request, { config: { model: "p", models: ["q"] } });
     expect([outgoing.model, outgoing.models]).toEqual([model, models]);
   });
@@ -119,11 +127,11 @@ describe("the models", () => {
     [{ models: ["m".repeat(65_536)] }, {}, "models must be a list of names"],
     [{ model: 1 }, {}, "model must be a string"],
     [{}, { model: "p@preset/b" }, "the preset a@7 names p@preset/b, which refers to another preset"],
-  ])("are refused in %j with %j", (request, config, message) => {
+  ])("are rejected in %j with %j", (request, config, message) => {
     expect(() => merged(request, config)).toThrow(message);
   });
 
-  it("can be exchanged for one", () => {
+  it("can be replaced by one", () => {
     const config = { model: "p", models: ["q"], seed: 1 };
     const withModel = (request: string) => textOfParts(mergeInto(chat, request, { config }).withModel('x"y'));
     expect(withModel('{"model": "@preset/a", "user":"u"}')).toBe('{"model": "x\\"y", "user":"u","seed":1}');
@@ -133,7 +141,7 @@ describe("the models", () => {
   });
 });
 
-describe("the text that goes out", () => {
+describe("the outgoing text", () => {
   const config = '{"temperature":0.20,"seed":12345678901234567890}';
   const added = '"temperature":0.20,"seed":12345678901234567890';
 
@@ -154,14 +162,14 @@ describe("the text that goes out", () => {
     expect(textOf(request, config)).toBe(expected);
   });
 
-  it("is the preset's alone where the request says nothing else", () => {
+  it("is only the preset's if the request has nothing else", () => {
     expect(textOf("{}", '{"model":"p"}')).toBe('{"model":"p"}');
     expect(textOf(' { "preset":"a" , "max_tokens":null } ', '{"model":"p","max_completion_tokens":1}')).toBe(
       ' { "model":"p","max_completion_tokens":1 } ',
     );
   });
 
-  it("is made of the request's own bytes, which are not copied", () => {
+  it("reuses the request's own bytes without copying", () => {
     const bytes = Buffer.from(`{"model":"m@preset/a","user":"${"x".repeat(1_000)}","seed":null}`);
     const body = readRequestBody(bytes) as RequestBody;
     const { parts } = mergeRequest(body, undefined, chat, { pinned: false, replaceSystemPrompt: false });
@@ -176,7 +184,7 @@ describe("a request without a preset", () => {
       replaceSystemPrompt: false,
     });
 
-  it("goes out as it is, to the byte", () => {
+  it("is sent byte for byte", () => {
     const text = ' { "model" : "m" , "messages" : [ ] , "x":1.0, "stop": null } \n';
     expect(textOfParts(send(text).parts)).toBe(text);
   });
@@ -185,7 +193,7 @@ describe("a request without a preset", () => {
     expect(() => send('{"messages":[]}')).toThrow("model is required");
   });
 
-  it("tells that all of it is its own", () => {
+  it("has a provenance of only its own fields", () => {
     expect(send('{"model":"m","tools":[{}],"a/b~c":1}').provenance()).toEqual({
       preset: null,
       fields: { "/model": { from: "request" }, "/tools/0": { from: "request" }, "/a~1b~0c": { from: "request" } },
@@ -198,7 +206,7 @@ describe("a request without a preset", () => {
     ["false", false],
     ["null", false],
     ['"true"', false],
-  ])("is streamed where `stream` is true: %s", (stream, expected) => {
+  ])("is streamed if `stream` is true: %s", (stream, expected) => {
     expect(send(`{"model":"m","stream":${stream}}`).isStreamed).toBe(expected);
   });
 });

@@ -20,50 +20,55 @@ describe("the preset's system prompt in a chat request", () => {
   const cached = { cache_control: { type: "ephemeral" } };
 
   it.each([
-    ["is a new first message", [user], [system("P"), user], "preset"],
+    ["becomes a new first message", [user], [system("P"), user], "preset"],
     ["is the only message of an empty list", [], [system("P")], "preset"],
-    ["is the only message where there is no list", undefined, [system("P")], "preset"],
-    ["is the only message where the list is null", null, [system("P")], "preset"],
-    ["stands ahead of the request's own", [system("own"), user], [system("P\n\nown"), user], "merged"],
-    ["stands ahead of blanks", [system(" ")], [system("P\n\n ")], "merged"],
-    ["takes the place of an empty text", [system(""), user], [system("P"), user], "preset"],
-    ["takes the place of null", [system(null)], [system("P")], "preset"],
+    ["is the only message if there is no list", undefined, [system("P")], "preset"],
+    ["is the only message if the list is null", null, [system("P")], "preset"],
+    ["is placed before the request's own", [system("own"), user], [system("P\n\nown"), user], "merged"],
+    ["is placed before blanks", [system(" ")], [system("P\n\n ")], "merged"],
+    ["replaces an empty text", [system(""), user], [system("P"), user], "preset"],
+    ["replaces null", [system(null)], [system("P")], "preset"],
     [
-      "takes the place of what is not there",
+      "replaces missing content",
       [{ role: "system", name: "n" }],
       [{ role: "system", name: "n", content: "P" }],
       "preset",
     ],
     [
-      "keeps a developer message one",
+      "keeps a developer message a developer message",
       [{ role: "developer", content: "own" }],
       [{ role: "developer", content: "P\n\nown" }],
       "merged",
     ],
     [
-      "is put into the first part",
+      "is added to the first part",
       [system([text("a", cached), text("b")])],
       [system([text("P\n\na", cached), text("b")])],
       "merged",
     ],
-    ["is put into a part without a type", [system([{ text: "a" }])], [system([{ text: "P\n\na" }])], "merged"],
-    ["is put into an empty part", [system([text("")])], [system([text("P")])], "preset"],
+    ["is added to a part without a type", [system([{ text: "a" }])], [system([{ text: "P\n\na" }])], "merged"],
+    ["is added to an empty part", [system([text("")])], [system([text("P")])], "preset"],
     [
-      "is put into an empty part ahead of others",
+      "is added to an empty part before others",
       [system([text(""), text("b")])],
       [system([text("P"), text("b")])],
       "merged",
     ],
-    ["is a part of its own where there is none", [system([])], [system([text("P")])], "preset"],
+    ["becomes a part of its own if there is none", [system([])], [system([text("P")])], "preset"],
     [
-      "is a part of its own ahead of what is no text",
+      "becomes a part of its own before a non-text part",
       [system([{ type: "image" }])],
       [system([text("P"), { type: "image" }])],
       "merged",
     ],
-    ["is put into the first of several", [system("a"), system("b")], [system("P\n\na"), system("b")], "merged"],
-    ["is a new message ahead of one that comes later", [user, system("a")], [system("P"), user, system("a")], "preset"],
-    ["is a new message ahead of what is none", ["x"], [system("P"), "x"], "preset"],
+    ["is added to the first of several", [system("a"), system("b")], [system("P\n\na"), system("b")], "merged"],
+    [
+      "becomes a new message if a system message only follows later",
+      [user, system("a")],
+      [system("P"), user, system("a")],
+      "preset",
+    ],
+    ["becomes a new message before something that is not a message", ["x"], [system("P"), "x"], "preset"],
   ])("%s", (_rule, messages, expected, from) => {
     expect(spliced(chat, { messages })).toEqual([expected, from]);
   });
@@ -73,11 +78,11 @@ describe("the preset's system prompt in a chat request", () => {
     ["messages must be a list", "hi"],
     ["messages[0].content must be a string or a list", [system(1)]],
     ["messages[0].content must be a string or a list", [system({ text: "a" })]],
-  ])("cannot be put anywhere: %s", (message, messages) => {
+  ])("is rejected: %s", (message, messages) => {
     expect(() => spliced(chat, { messages })).toThrow(message);
   });
 
-  it("leaves the text around it as it was", () => {
+  it("leaves the surrounding text unchanged", () => {
     const request =
       '{"model":"m","messages" : [ { "content" : "\\u0061\\n é" , "role" : "syst\\u0065m" } , {"x":1.0} ] }';
     const { parts } = mergeInto(chat, request, { prompt: 'Say "é\u2028"\n\\' });
@@ -90,12 +95,12 @@ describe("the preset's system prompt in a chat request", () => {
 describe("the preset's system prompt in a messages request", () => {
   const block = { type: "text", text: "own", cache_control: { type: "ephemeral" } };
   it.each([
-    ["is the whole where there is none", undefined, "P", "preset"],
-    ["is the whole where it is null", null, "P", "preset"],
-    ["is the whole where it is empty", "", "P", "preset"],
-    ["stands ahead of the request's own", "own", "P\n\nown", "merged"],
+    ["stands alone if there is none", undefined, "P", "preset"],
+    ["stands alone if that is null", null, "P", "preset"],
+    ["stands alone if that is empty", "", "P", "preset"],
+    ["is placed before the request's own", "own", "P\n\nown", "merged"],
     [
-      "is a block ahead of the request's own, which stay as they are",
+      "becomes a block before the request's own, which are unchanged",
       [block],
       [{ type: "text", text: "P" }, block],
       "merged",
@@ -105,27 +110,27 @@ describe("the preset's system prompt in a messages request", () => {
     expect(spliced("messages", { system, messages: [user] })).toEqual([expected, from]);
   });
 
-  it.each([1, { text: "a" }, true])("cannot be put into %j", (system) => {
+  it.each([1, { text: "a" }, true])("cannot be added to %j", (system) => {
     expect(() => spliced("messages", { system })).toThrow("system must be a string or a list");
   });
 });
 
 describe("the preset's system prompt in a responses request", () => {
   it.each([
-    ["is the whole where there is none", undefined, "P", "preset"],
-    ["is the whole where it is null", null, "P", "preset"],
-    ["is the whole where it is empty", "", "P", "preset"],
-    ["stands ahead of the request's own", "own", "P\n\nown", "merged"],
+    ["stands alone if there is none", undefined, "P", "preset"],
+    ["stands alone if that is null", null, "P", "preset"],
+    ["stands alone if that is empty", "", "P", "preset"],
+    ["is placed before the request's own", "own", "P\n\nown", "merged"],
   ])("%s", (_rule, instructions, expected, from) => {
     expect(spliced("responses", { instructions, input: "hi" })).toEqual([expected, from]);
   });
 
-  it.each([1, ["a"], { text: "a" }])("cannot be put into %j", (instructions) => {
+  it.each([1, ["a"], { text: "a" }])("cannot be added to %j", (instructions) => {
     expect(() => spliced("responses", { instructions })).toThrow("instructions must be a string,");
   });
 });
 
-describe("a system prompt of the request's own that is to stand alone", () => {
+describe("the system prompt with replace", () => {
   const alone = { replaceSystemPrompt: true };
 
   it.each<[DialectName, object, unknown]>([
@@ -139,7 +144,7 @@ describe("a system prompt of the request's own that is to stand alone", () => {
     ["messages", { system: [{ type: "text", text: "own" }] }, [{ type: "text", text: "own" }]],
     ["responses", { instructions: "own" }, "own"],
     ["responses", { input: [{ role: "developer", content: "own" }] }, undefined],
-  ])("does in %s: %j", (dialect, request, expected) => {
+  ])("is only the request's own in %s: %j", (dialect, request, expected) => {
     expect(spliced(dialect, request, alone)[0]).toEqual(expected);
     const { dropped } = mergeInto(dialect, { model: "m", ...request }, { prompt }, alone).provenance();
     expect(dropped).toEqual([
@@ -155,12 +160,12 @@ describe("a system prompt of the request's own that is to stand alone", () => {
     ["responses", {}, "P"],
     ["responses", { input: "hi" }, "P"],
     ["responses", { input: [user, { role: "system", content: "later" }] }, "P"],
-  ])("is the preset's where the request has none, in %s: %j", (dialect, request, expected) => {
+  ])("is the preset's if the request has none, in %s: %j", (dialect, request, expected) => {
     expect(spliced(dialect, request, alone)).toEqual([expected, "preset"]);
   });
 });
 
-it.each([undefined, "", " ", "\n\t "])("is none where the preset's says nothing: %j", (nothing) => {
+it.each([undefined, "", " ", "\n\t "])("adds no system prompt if the preset's is blank: %j", (nothing) => {
   const preset = nothing === undefined ? {} : { prompt: nothing };
   expect(jsonOf(mergeInto(chat, { model: "m", messages: [user] }, preset))).toEqual({ model: "m", messages: [user] });
 });

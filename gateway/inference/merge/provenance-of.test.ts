@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { mergeInto } from "../../../test/support/merge.ts";
 
-it("tells of every field where it comes from", () => {
+it("reports the source of every field", () => {
   const request = {
     model: "@preset/a@7",
     messages: [{ role: "system", content: "own" }],
@@ -41,18 +41,18 @@ it.each([
     [],
   ],
   [{}, { "/model": { from: "preset" }, "/models": { from: "preset" } }, []],
-])("tells of the models of %j", (request, fields, dropped) => {
+])("reports the models of %j", (request, fields, dropped) => {
   const told = mergeInto("responses", request, { config: { model: "p", models: ["q"] } }).provenance();
   expect(told.fields).toEqual(fields);
   expect(told.dropped.map(({ field }) => field)).toEqual(dropped);
 });
 
-it("tells of a model that the preset has none to set against", () => {
+it("reports a model without an override if the preset has none", () => {
   const { fields } = mergeInto("responses", { model: "m@preset/a" }, {}).provenance();
   expect(fields).toEqual({ "/model": { from: "request" } });
 });
 
-it("tells of a prompt that stands where nothing did", () => {
+it("reports a prompt added where there was none", () => {
   const fieldsOf = (dialect: "chat/completions" | "messages", request: object) =>
     mergeInto(dialect, { model: "m", ...request }, { prompt: "P" }).provenance().fields;
   const preset = { from: "preset" };
@@ -64,7 +64,7 @@ it("tells of a prompt that stands where nothing did", () => {
   expect(fieldsOf("messages", { system: null })).toMatchObject({ "/system": preset });
 });
 
-it("tells of a null in place of tools that the preset has none for either", () => {
+it("reports null tools as the request's if the preset has none either", () => {
   const fieldsOf = (config: object) =>
     mergeInto("messages", { model: "m", tools: null }, { config, dialect: "chat/completions" }).provenance().fields;
   expect(fieldsOf({})).toMatchObject({ "/tools": { from: "request" } });
@@ -74,14 +74,14 @@ it("tells of a null in place of tools that the preset has none for either", () =
   });
 });
 
-it("tells of more tools than are told one by one as of one field", () => {
+it("reports more than a thousand tools as one field", () => {
   const fieldsOf = (count: number) =>
     mergeInto("responses", { model: "m", tools: Array(count).fill({}) }, {}).provenance().fields;
   expect(Object.keys(fieldsOf(1_000))).toHaveLength(1_001);
   expect(fieldsOf(1_001)).toEqual({ "/model": { from: "request" }, "/tools": { from: "request" } });
 });
 
-it("tells what had no equivalent, too", () => {
+it("reports preset fields without an equivalent", () => {
   const preset = { config: { model: "p", stop: "a" }, dialect: "chat/completions" } as const;
   expect(mergeInto("responses", {}, preset).provenance().dropped).toEqual([
     { field: "/stop", from: "preset", reason: "has no equivalent in responses" },
@@ -90,7 +90,7 @@ it("tells what had no equivalent, too", () => {
 
 it.each([
   [
-    "a length",
+    "a token limit",
     "responses",
     { config: { max_output_tokens: 9 }, request: { max_tokens: 5 } },
     ["/max_output_tokens", "max_tokens"],
@@ -110,7 +110,7 @@ it.each([
     },
     ["/tools/2", "a tool like it"],
   ],
-] as const)("tells of %s that is not used by the name that it has in the preset", (_what, from, given, told) => {
+] as const)("reports %s that is not used by its name in the preset", (_what, from, given, told) => {
   const preset = { config: { model: "p", ...given.config }, dialect: from };
   const { dropped } = mergeInto("chat/completions", given.request, preset).provenance();
   const [field, what] = told;

@@ -15,8 +15,8 @@ const request = { from: "request" };
 const replaced = { from: "request", overrides: "preset" };
 const fn = (name: string, more: object = {}) => ({ type: "function", function: { name, ...more } });
 
-describe("the tools of both", () => {
-  it("are the preset's in their order, replaced in place by the request's, and behind them the request's others", () => {
+describe("merged tools", () => {
+  it("are the preset's in order, replaced in place by the request's, followed by new ones", () => {
     const own = [fn("new"), fn("b", { strict: true }), { type: "openrouter:web_search", x: 1 }];
     expect(united([fn("a"), fn("b"), { type: "openrouter:web_search" }, fn("c")], own)).toEqual({
       tools: [fn("a"), fn("b", { strict: true }), { type: "openrouter:web_search", x: 1 }, fn("c"), fn("new")],
@@ -29,15 +29,15 @@ describe("the tools of both", () => {
     ["not sent", undefined],
     ["null", null],
     ["empty", []],
-  ])("are the preset's where the request's are %s", (_case, tools) => {
+  ])("are the preset's if the request's are %s", (_case, tools) => {
     expect(united([fn("a"), fn("b")], tools)).toMatchObject({ tools: [fn("a"), fn("b")], origins: [preset, preset] });
   });
 
-  it.each([[undefined], [null], [[]]])("are the request's where the preset's are %j", (presetTools) => {
+  it.each([[undefined], [null], [[]]])("are the request's if the preset's are %j", (presetTools) => {
     expect(united(presetTools, [fn("a"), 1])).toMatchObject({ tools: [fn("a"), 1], origins: [request, request] });
   });
 
-  it("go out as they were written", () => {
+  it("are sent verbatim", () => {
     const outgoing = mergeInto(
       "chat/completions",
       '{"tools": [ {"type":"function" , "function":{"name":"\\u0061","x":1.0}} , {"type":"b"} ] , "model":"m"}',
@@ -49,30 +49,30 @@ describe("the tools of both", () => {
   });
 });
 
-describe("a tool is the same as another", () => {
+describe("a tool replaces another", () => {
   const responsesFn = (name: string, more: object = {}) => ({ type: "function", name, ...more });
   it.each<[string, DialectName, object, object]>([
-    ["where a function has its name", "chat/completions", fn("a"), fn("a", { x: 1 })],
-    ["where a function of responses has its name", "responses", responsesFn("a"), responsesFn("a", { x: 1 })],
-    ["where a tool of messages has its name", "messages", { name: "a" }, { name: "a", type: "custom" }],
-    ["where a custom tool of chat has its name", "chat/completions", custom("a"), custom("a", { x: 1 })],
-    ["where a server tool has its type", "messages", { type: "web_20", name: "x" }, { type: "web_20", name: "y" }],
-    ["where an advisor has its name", "chat/completions", advisor("a"), { ...advisor("a"), x: 1 }],
-    ["where an advisor has no name, either", "chat/completions", advisor(), { ...advisor(), x: 1 }],
+    ["if a function has its name", "chat/completions", fn("a"), fn("a", { x: 1 })],
+    ["if a responses function has its name", "responses", responsesFn("a"), responsesFn("a", { x: 1 })],
+    ["if a messages tool has its name", "messages", { name: "a" }, { name: "a", type: "custom" }],
+    ["if a custom chat tool has its name", "chat/completions", custom("a"), custom("a", { x: 1 })],
+    ["if a server tool has its type", "messages", { type: "web_20", name: "x" }, { type: "web_20", name: "y" }],
+    ["if an advisor has its name", "chat/completions", advisor("a"), { ...advisor("a"), x: 1 }],
+    ["if neither advisor has a name", "chat/completions", advisor(), { ...advisor(), x: 1 }],
   ])("%s", (_rule, dialect, theirs, own) => {
     expect(united([theirs], [own], dialect)).toMatchObject({ tools: [own], origins: [replaced] });
   });
 
   it.each<[string, object | number, object | number]>([
     ["another name", fn("a"), fn("A")],
-    ["another name of an advisor", advisor("a"), advisor("b")],
-    ["another name of a subagent", subagent("a"), subagent("b")],
-    ["another type of the same name", advisor("a"), subagent("a")],
+    ["another advisor name", advisor("a"), advisor("b")],
+    ["another subagent name", subagent("a"), subagent("b")],
+    ["another type with the same name", advisor("a"), subagent("a")],
     ["another type", { type: "a" }, { type: "b" }],
-    ["a type that is the name of a function", fn("a"), { type: "a" }],
+    ["a type equal to the name of a function", fn("a"), { type: "a" }],
     ["no name", { type: "function" }, { type: "function" }],
-    ["a name that is none", fn(1 as never), fn(1 as never)],
-    ["no shape", 1, 1],
+    ["an invalid name", fn(1 as never), fn(1 as never)],
+    ["a value that is not an object", 1, 1],
   ])("but not with %s", (_case, theirs, own) => {
     expect(united([theirs], [own])).toMatchObject({ tools: [theirs, own], origins: [preset, request] });
   });
@@ -90,7 +90,7 @@ function subagent(name: string) {
   return { type: "openrouter:subagent", parameters: { name } };
 }
 
-describe("tools that are alike on one side", () => {
+describe("duplicate tools on one side", () => {
   const mcp = (label: string) => ({ type: "mcp", server_label: label });
 
   it("are all kept", () => {
@@ -98,7 +98,7 @@ describe("tools that are alike on one side", () => {
     expect(united([fn("x")], [mcp("a"), mcp("b")]).tools).toEqual([fn("x"), mcp("a"), mcp("b")]);
   });
 
-  it("displace all that are like them", () => {
+  it("replace all their equals", () => {
     expect(united([mcp("a"), fn("x"), mcp("b")], [mcp("c"), mcp("d")])).toEqual({
       tools: [mcp("c"), fn("x"), mcp("d")],
       origins: [replaced, preset, request],
@@ -107,22 +107,18 @@ describe("tools that are alike on one side", () => {
   });
 });
 
-describe("tools that cannot be united", () => {
+describe("tools that cannot be merged", () => {
   it.each([
-    ["no list", { a: 1 }, "tools must be a list"],
+    ["not a list", { a: 1 }, "tools must be a list"],
     ["too many", Array(1_001).fill({}), "tools must have at most 1000 elements"],
-    [
-      "more fields than any has",
-      [Object.fromEntries(Array.from({ length: 33 }, (_, n) => [n, n]))],
-      "more than 32 fields",
-    ],
-  ])("are refused: %s", (_case, tools, message) => {
+    ["too many fields", [Object.fromEntries(Array.from({ length: 33 }, (_, n) => [n, n]))], "more than 32 fields"],
+  ])("are rejected: %s", (_case, tools, message) => {
     expect(() => united([fn("a")], tools)).toThrow(message);
     // What is not united is the upstream's business.
     expect(united(undefined, tools).tools).toEqual(tools);
   });
 
-  it("are refused in a preset, too", () => {
+  it("are rejected in a preset as well", () => {
     const config = { tools: Array(1_001).fill({}) };
     for (const from of ["messages", "chat/completions"] as const) {
       expect(() => mergeInto("messages", { model: "m" }, { config, dialect: from })).toThrow(
@@ -131,7 +127,7 @@ describe("tools that cannot be united", () => {
     }
   });
 
-  it("are taken up to the limits", () => {
+  it("are accepted up to the limits", () => {
     expect(united([fn("a")], Array(1_000).fill({})).tools).toHaveLength(1_001);
     const wide = Object.fromEntries(Array.from({ length: 32 }, (_, n) => [n, n]));
     expect(united([fn("a")], [wide]).tools).toEqual([fn("a"), wide]);

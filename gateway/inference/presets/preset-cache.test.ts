@@ -202,8 +202,8 @@ async function counted(name: string): Promise<number> {
   return Number(line?.split(" ").at(-1));
 }
 
-describe("a preset in the cache, by its age", () => {
-  it("is served without a question and without a wait up to 0.7 s", async () => {
+describe("a cached preset, by age", () => {
+  it("is served without a call or a wait for up to 0.7 s", async () => {
     await find();
     await pass(699);
     const found = presets.get(callerOf("another"), { slug: "bot", version: undefined }, chat);
@@ -211,7 +211,7 @@ describe("a preset in the cache, by its age", () => {
     expect(service.calls).toEqual(["bot"]);
   });
 
-  it("is served up to 1 s, and asked for again in the background, once", async () => {
+  it("is served for up to 1 s while refreshed once in the background", async () => {
     await find();
     service.put("bot", { version: 2 });
     service.hold();
@@ -223,7 +223,7 @@ describe("a preset in the cache, by its age", () => {
     expect(await versionOf()).toBe("2");
   });
 
-  it("is always fresh while it is in use, and nobody waits", async () => {
+  it("stays fresh while in use, without making anyone wait", async () => {
     await find();
     for (let n = 0; n < 100; n += 1) {
       await pass(100);
@@ -233,18 +233,15 @@ describe("a preset in the cache, by its age", () => {
     expect(service.calls.length).toBeLessThanOrEqual(1 + 10_000 / 700);
   });
 
-  it.each([1_000, 10_000, 3_600_000])(
-    "is asked for again before it is served at %i ms, by all who come at once",
-    async (ms) => {
-      await find();
-      service.put("bot", { version: 2 });
-      await pass(ms);
-      expect(await Promise.all([versionOf(), versionOf(), versionOf()])).toEqual(["2", "2", "2"]);
-      expect(service.calls).toHaveLength(2);
-    },
-  );
+  it.each([1_000, 10_000, 3_600_000])("is refreshed before it is served at %i ms, once for all callers", async (ms) => {
+    await find();
+    service.put("bot", { version: 2 });
+    await pass(ms);
+    expect(await Promise.all([versionOf(), versionOf(), versionOf()])).toEqual(["2", "2", "2"]);
+    expect(service.calls).toHaveLength(2);
+  });
 
-  it("is served up to 10 s where the answer takes more than 100 ms, counted from the question", async () => {
+  it("is served for up to 10 s if the refresh takes more than 100 ms", async () => {
     await find();
     await pass(5_000);
     service.hold();
@@ -259,7 +256,7 @@ describe("a preset in the cache, by its age", () => {
     expect(service.calls).toHaveLength(2);
   });
 
-  it("waits for the answer of a service that is slow, where it is older than 10 s", async () => {
+  it("older than 10 s waits for a slow service", async () => {
     await find();
     service.put("bot", { version: 2 });
     await pass(10_001);
@@ -272,21 +269,24 @@ describe("a preset in the cache, by its age", () => {
   });
 });
 
-describe("a preset in the cache, while the preset service is out of reach", () => {
-  it.each([unavailable("down"), deadlineExceeded()])("is served up to 24 h, and then no more: %s", async (failure) => {
-    await find();
-    service.failure = failure;
-    for (let n = 0; n < 24; n += 1) {
-      await pass(3_600_000 - 5);
-      expect(await versionOf()).toBe("1, stale");
-    }
-    await pass(200);
-    await expect(find()).rejects.toBe(failure);
-    service.failure = undefined;
-    expect(await versionOf()).toBe("1");
-  });
+describe("a cached preset while the preset service is unreachable", () => {
+  it.each([unavailable("down"), deadlineExceeded()])(
+    "is served for up to 24 h, and not longer: %s",
+    async (failure) => {
+      await find();
+      service.failure = failure;
+      for (let n = 0; n < 24; n += 1) {
+        await pass(3_600_000 - 5);
+        expect(await versionOf()).toBe("1, stale");
+      }
+      await pass(200);
+      await expect(find()).rejects.toBe(failure);
+      service.failure = undefined;
+      expect(await versionOf()).toBe("1");
+    },
+  );
 
-  it("is not served after 10 s where that is switched off", async () => {
+  it("is not served after 10 s if stale presets are switched off", async () => {
     open({ presetStaleMaxMs: 0 });
     await find();
     service.failure = unavailable("down");
@@ -296,7 +296,7 @@ describe("a preset in the cache, while the preset service is out of reach", () =
     await expect(find()).rejects.toBe(service.failure);
   });
 
-  it("is served at once after the first failure, and asked for again once a second", async () => {
+  it("is served at once after the first failure, and refreshed once a second", async () => {
     await find();
     await pass(60_000);
     service.failure = unavailable("down");
@@ -311,7 +311,7 @@ describe("a preset in the cache, while the preset service is out of reach", () =
     expect(await counted("renewal_failures")).toBe(service.calls.length + 1);
   });
 
-  it("is served after half a second where the service says nothing, and then at once, as are all others", async () => {
+  it("is served after half a second if the service is silent, and then at once", async () => {
     service.put("other");
     await find();
     await find("other");
@@ -327,7 +327,7 @@ describe("a preset in the cache, while the preset service is out of reach", () =
     expect(service.calls).toEqual(["bot", "other", "bot", "other"]);
   });
 
-  it("is as new as the service has it when that is back", async () => {
+  it("is refreshed once the service is back", async () => {
     await find();
     await pass(60_000);
     service.failure = unavailable("down");
@@ -340,7 +340,7 @@ describe("a preset in the cache, while the preset service is out of reach", () =
     expect(await versionOf()).toBe("2");
   });
 
-  it("is served to a key whose grant has run out, which the service does not take, and renewed by others", async () => {
+  it("is served for a stale grant that the service rejects, and refreshed by others", async () => {
     const stale = callerOf("old", { isStale: true });
     service.refused.set("old of ws", refusal("unauthenticated"));
     await find();
@@ -351,7 +351,7 @@ describe("a preset in the cache, while the preset service is out of reach", () =
     expect(await versionOf("bot", stale)).toBe("2");
   });
 
-  it("has few questions put about it, however many presets there are", async () => {
+  it("is refreshed with few calls, however many presets there are", async () => {
     const slugs = Array.from({ length: 1_000 }, (_, index) => `bot-${index}`);
     for (const slug of slugs) {
       service.put(slug);
@@ -368,28 +368,25 @@ describe("a preset in the cache, while the preset service is out of reach", () =
   });
 });
 
-describe("a preset that may not be used", () => {
+describe("a preset that cannot be used", () => {
   it.each([
     [PresetStatus.DISABLED, "PRESET_DISABLED"],
     [PresetStatus.ARCHIVED, "PRESET_ARCHIVED"],
-  ])(
-    "is refused as soon as a change is seen, with how to restore it, and served again after that: %i",
-    async (status, reason) => {
-      await find();
-      service.put("bot", { status });
-      await pass(1_000);
-      const error = await find().catch((thrown) => thrown);
-      expect(error).toMatchObject({ kind: "failed_precondition", reason });
-      expect(error.message).toContain('PATCH /api/v1/presets/bot with {"status": "active"}');
-      await expect(find("bot", callerOf(), 1)).rejects.toMatchObject({ reason });
-      expect(service.calls).toHaveLength(2);
-      service.put("bot", { status: PresetStatus.ACTIVE });
-      await pass(1_000);
-      expect(await versionOf()).toBe("1");
-    },
-  );
+  ])("is rejected as soon as the change is seen, and served again once restored: %i", async (status, reason) => {
+    await find();
+    service.put("bot", { status });
+    await pass(1_000);
+    const error = await find().catch((thrown) => thrown);
+    expect(error).toMatchObject({ kind: "failed_precondition", reason });
+    expect(error.message).toContain('PATCH /api/v1/presets/bot with {"status": "active"}');
+    await expect(find("bot", callerOf(), 1)).rejects.toMatchObject({ reason });
+    expect(service.calls).toHaveLength(2);
+    service.put("bot", { status: PresetStatus.ACTIVE });
+    await pass(1_000);
+    expect(await versionOf()).toBe("1");
+  });
 
-  it("stays refused while the service is out of reach", async () => {
+  it("stays rejected while the service is unreachable", async () => {
     service.put("bot", { status: PresetStatus.DISABLED });
     await expect(find()).rejects.toMatchObject({ reason: "PRESET_DISABLED" });
     service.failure = unavailable("down");
@@ -397,7 +394,7 @@ describe("a preset that may not be used", () => {
     await expect(find()).rejects.toMatchObject({ reason: "PRESET_DISABLED" });
   });
 
-  it("is not there for a second after it was not", async () => {
+  it("is remembered as missing for a second", async () => {
     for (let n = 0; n < 3; n += 1) await expect(find("none")).rejects.toMatchObject({ kind: "not_found" });
     expect(service.calls).toEqual(["none"]);
     service.put("none");
@@ -408,7 +405,7 @@ describe("a preset that may not be used", () => {
     expect(await counted('outcome="refused"')).toBe(4);
   });
 
-  it("is refused with the slug that was most likely meant", async () => {
+  it("is rejected with a suggestion of a similar slug", async () => {
     await expect(find("bott")).rejects.toThrow(/no preset bott .* Did you mean bot\?/);
     await expect(find("none")).rejects.toThrow(/Check the slug/);
     const slugs = Array.from({ length: 100 }, (_, index) => `bo-${index}`);
@@ -417,7 +414,7 @@ describe("a preset that may not be used", () => {
     expect(service.hints.length).toBeLessThanOrEqual(8);
   });
 
-  it("is dropped where it is gone, also for the time that the service is out of reach", async () => {
+  it("is dropped once deleted, even while the service is unreachable", async () => {
     await find();
     service.stored.clear();
     await pass(1_000);
@@ -443,7 +440,7 @@ describe("callers", () => {
     expect(await versionOf("bot", callerOf("b", { workspaceId: "other" }))).toBe("7, stale");
   });
 
-  it("who are refused are told so, and take nothing from the others", async () => {
+  it("that are rejected do not affect the others", async () => {
     service.refused.set("bad of ws", refusal("permission_denied"));
     await find();
     await pass(2_000);
@@ -453,7 +450,7 @@ describe("callers", () => {
     expect(await versionOf()).toBe("1, stale");
   });
 
-  it("do not share what another is refused, but ask in their own name", async () => {
+  it("do not share another's rejection, but ask with their own token", async () => {
     service.refused.set("bad of ws", refusal("permission_denied"));
     const results = await Promise.allSettled([
       find("bot", callerOf("bad")),
@@ -465,7 +462,7 @@ describe("callers", () => {
     expect(service.calls).toHaveLength(2);
   });
 
-  it("have their own time, and not what is left of another's", async () => {
+  it("have their own deadline, not the rest of another's", async () => {
     service.failure = deadlineExceeded();
     service.hold();
     const first = find();
@@ -480,7 +477,7 @@ describe("callers", () => {
 });
 
 describe("a change through this gateway", () => {
-  it("is seen by the next request, and is not undone by an answer to an earlier question", async () => {
+  it("is seen by the next request, and not undone by an earlier read", async () => {
     await find();
     await pass(700);
     service.hold();
@@ -492,7 +489,7 @@ describe("a change through this gateway", () => {
     expect(await versionOf()).toBe("2");
   });
 
-  it("makes a preset that was not there", async () => {
+  it("makes a missing preset available", async () => {
     await expect(find("new")).rejects.toThrow();
     service.hold();
     const before = find("new", callerOf("other")).catch(() => "not found");
@@ -502,13 +499,13 @@ describe("a change through this gateway", () => {
     expect(await versionOf("new")).toBe("1");
   });
 
-  it("makes a version that was not there", async () => {
+  it("makes a missing version available", async () => {
     await expect(find("bot", callerOf(), 2)).rejects.toMatchObject({ reason: "VERSION_NOT_FOUND" });
     await presets.changing("ws", "bot", async () => service.put("bot", { version: 3 }));
     expect(await versionOf("bot", callerOf(), 2)).toBe("2");
   });
 
-  it("is what is served where the service is out of reach right after it", async () => {
+  it("is served even if the service becomes unreachable right after it", async () => {
     await find();
     await presets.changing("ws", "bot", async () => service.put("bot", { version: 2 }));
     service.failure = unavailable("down");
@@ -517,7 +514,7 @@ describe("a change through this gateway", () => {
     await expect(find()).rejects.toMatchObject({ reason: "PRESET_DISABLED" });
   });
 
-  it("that was made before, and is answered as it was then, takes back nothing of what is known", async () => {
+  it("that is only a repeated older answer does not replace newer state", async () => {
     const first = service.put("bot", { version: 2 });
     service.put("bot", { version: 3 });
     await find();
@@ -529,7 +526,7 @@ describe("a change through this gateway", () => {
     expect(await versionOf()).toBe("4, stale");
   });
 
-  it("of which nobody knows whether it was made has the preset asked for again, but not forgotten", async () => {
+  it("with an unknown outcome causes a refresh, without dropping the preset", async () => {
     await find();
     service.put("bot", { version: 2 });
     const change = () => presets.changing("ws", "bot", () => Promise.reject(unavailable("down")));
@@ -542,7 +539,7 @@ describe("a change through this gateway", () => {
 });
 
 describe("a pinned version", () => {
-  it("is asked for once, and its preset as any other", async () => {
+  it("is read once, and its preset is refreshed as usual", async () => {
     service.put("bot", { version: 3 });
     expect(await versionOf("bot", callerOf(), 2)).toBe("2");
     for (let n = 0; n < 5; n += 1) {
@@ -556,12 +553,12 @@ describe("a pinned version", () => {
     await expect(find("bot", callerOf(), 2)).rejects.toMatchObject({ reason: "PRESET_ARCHIVED" });
   });
 
-  it("that is the designated one needs no question of its own", async () => {
+  it("that is the designated one needs no extra call", async () => {
     await find("bot", callerOf(), 1);
     expect(service.calls).toEqual(["bot"]);
   });
 
-  it("goes on being served while the service is out of reach", async () => {
+  it("is still served while the service is unreachable", async () => {
     service.put("bot", { version: 3 });
     await find("bot", callerOf(), 2);
     service.failure = unavailable("down");
@@ -570,7 +567,7 @@ describe("a pinned version", () => {
     await expect(find("bot", callerOf(), 1)).rejects.toBe(service.failure);
   });
 
-  it("that is not there is remembered for as long as the preset is fresh", async () => {
+  it("that is missing is remembered for as long as the preset is fresh", async () => {
     for (let n = 0; n < 3; n += 1)
       await expect(find("bot", callerOf(), 9)).rejects.toMatchObject({ reason: "VERSION_NOT_FOUND" });
     expect(service.calls).toEqual(["bot", "bot@9"]);
@@ -581,7 +578,7 @@ describe("a pinned version", () => {
 });
 
 describe("the memory of the cache", () => {
-  it("is bounded in bytes, with what is made of them for each dialect, and keeps those in use", async () => {
+  it("is bounded in bytes, including prepared dialects, and keeps presets in use", async () => {
     open({ presetCacheBytesMax: 16 * mebibyte });
     for (let n = 0; n < 100; n += 1) {
       service.put(`large-${n}`, { systemPrompt: "s".repeat(mebibyte) });
@@ -600,7 +597,7 @@ describe("the memory of the cache", () => {
     expect(service.calls).toEqual(["large-90"]);
   });
 
-  it("is bounded by what 10,000 presets and their pinned versions weigh", async () => {
+  it("is bounded for 10,000 presets and their pinned versions", async () => {
     open({ presetCacheBytesMax: 16 * mebibyte });
     for (let n = 0; n < 10_000; n += 1) {
       service.put(`bot-${n}`, { version: 2, systemPrompt: "s".repeat(1_000) });
@@ -615,7 +612,7 @@ describe("the memory of the cache", () => {
     expect(service.calls).toEqual([]);
   });
 
-  it("is not filled by slugs that are not there", async () => {
+  it("is not filled by missing slugs", async () => {
     await find();
     for (let n = 0; n < 10_000; n += 1) await find(`none-${n}`).catch(() => {});
     expect(await counted("cache_bytes")).toBeLessThan(10_000);
@@ -628,13 +625,13 @@ describe("the memory of the cache", () => {
     expect(service.calls).toEqual(["none-0"]);
   });
 
-  it("holds presets that are prepared once, however often they are confirmed", async () => {
+  it("holds presets prepared once, however often they are refreshed", async () => {
     const { prepared } = await find();
     await pass(60_000);
     expect((await find()).prepared).toBe(prepared);
   });
 
-  it("loses nothing of a preset that it had to let go while that was confirmed", async () => {
+  it("keeps a preset intact that was evicted during its refresh", async () => {
     open({ presetCacheBytesMax: 4 * mebibyte });
     service.put("bot", { systemPrompt: "s".repeat(mebibyte) });
     const { prepared } = await find();

@@ -53,24 +53,24 @@ const values = [
   ...["//", "1//", "\u00a01", "\u20281", "\u000b1", ""],
 ];
 
-describe("a walk over the bytes of JSON", () => {
-  it("reads what stands ahead of the object a part at a time, too", () => {
+describe("the JSON scan", () => {
+  it("reads white space before the object in parts as well", () => {
     const scan = new JsonScan(Buffer.from(`${" ".repeat(100)}[]`));
     scan.read(100);
     expect(scan.isDone).toBe(false);
     expect(() => scan.read(1)).toThrow("must be a JSON object");
   });
 
-  it.each(values)("takes a member of %j where JSON.parse does", (value) => {
+  it.each(values)("accepts a member of %j if JSON.parse does", (value) => {
     const texts = [`{"a":${value}}`, `{"a":${value},"b":1}`, ` { "b" : 1 , "a" : ${value} } `, `{"a":${value}`];
     for (const text of texts) expect([text, isTaken(text)]).toEqual([text, isJson(text)]);
   });
 
-  it.each(["{}x", "{} {}", "{},", "", " ", "[]", '"{}"', "1", "x", "}", "\ufeff{}"])("does not take %j", (text) => {
+  it.each(["{}x", "{} {}", "{},", "", " ", "[]", '"{}"', "1", "x", "}", "\ufeff{}"])("rejects %j", (text) => {
     expect(isTaken(text)).toBe(false);
   });
 
-  it("agrees with JSON.parse on texts that were tampered with, in parts of any length", () => {
+  it("agrees with JSON.parse on corrupted texts, in parts of any length", () => {
     const random = randomFrom(1);
     const letters = '{}[]",:0123456789.eE+-truefalsn\\ud8 \n\u0001é';
     let taken = 0;
@@ -86,7 +86,7 @@ describe("a walk over the bytes of JSON", () => {
     expect(taken).toBeGreaterThan(1_000);
   });
 
-  it("finds the members of the outermost object alone", () => {
+  it("finds only the members of the outermost object", () => {
     const text = ' { "a" : {"x":1} ,"\\u0062":[ "y" , {"z":0} ], "" : -1.0e2 , "é":"\\"" } ';
     for (const partBytes of [1, 2, 3, 7, 1_000]) {
       const found = scanOf(text, partBytes).members.map(({ keyStart, keyEnd, valueStart, valueEnd }) => [
@@ -113,7 +113,7 @@ describe("a walk over the bytes of JSON", () => {
   it.each([
     [64, true],
     [65, false],
-  ])("takes %i levels: %s", (depth, expected) => {
+  ])("accepts %i levels: %s", (depth, expected) => {
     expect(isTaken(`{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`)).toBe(expected);
     expect(isTaken(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`)).toBe(expected);
   });
@@ -121,7 +121,7 @@ describe("a walk over the bytes of JSON", () => {
   it.each([
     [10_000, true],
     [10_001, false],
-  ])("takes %i fields: %s", (count, expected) => {
+  ])("accepts %i fields: %s", (count, expected) => {
     expect(isTaken(`{${Array.from({ length: count }, (_, n) => `"${n}":0`).join()}}`)).toBe(expected);
   });
 });

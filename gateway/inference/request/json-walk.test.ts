@@ -10,13 +10,13 @@ function elementsOf(list: readonly string[]): unknown[] {
 const lengths = Array.from({ length: 140 }, (_, length) => length);
 
 describe("the end of a string", () => {
-  it.each(["", '"', "\\", '\\"', '"\\', '\\\\"', "é"])("is found at any length, with %j at its end", (end) => {
+  it.each(["", '"', "\\", '\\"', '"\\', '\\\\"', "é"])("is found at any length, with %j before it", (end) => {
     const texts = lengths.map((length) => "a".repeat(length) + end);
     expect(elementsOf(texts)).toEqual(texts);
   });
 
   it.each(['"', "\\", '\\"', `${"b".repeat(40)}"`, `${"b".repeat(40)}\\`])(
-    "is found where it is full of %j",
+    "is found if the string is full of %j",
     (unit) => {
       const texts = lengths.map((length) => "a".repeat(length) + unit.repeat(9));
       expect(elementsOf(texts)).toEqual(texts);

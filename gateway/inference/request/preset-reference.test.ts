@@ -8,7 +8,7 @@ function bodyOf(body: object | string): RequestBody {
 
 const referenceIn = (body: object | string) => presetReferenceOf(bodyOf(body));
 
-describe("the preset that a request names", () => {
+describe("the preset reference of a request", () => {
   it.each([
     [{ model: "@preset/a" }, { slug: "a", version: undefined }, ""],
     [{ model: "@preset/a@7" }, { slug: "a", version: 7 }, ""],
@@ -38,7 +38,7 @@ describe("the preset that a request names", () => {
     { model: null, preset: null },
     { model: "@cf/meta/llama" },
     { model: "a@b" },
-  ])("is none in %j", (body) => {
+  ])("is undefined for %j", (body) => {
     expect(referenceIn(body)).toBeUndefined();
   });
 
@@ -47,12 +47,12 @@ describe("the preset that a request names", () => {
     ...["@preset/a@1@", "@preset/-a", "@preset/a b", "@preset/a/b", "@preset/a@preset/b", "@preset/a@1.0", "@preset/é"],
     ...["@preset/a:free", "m@preset/", "@preset", "@preset:a", "@Preset/a", "@presets/a", `@preset/${"a".repeat(129)}`],
     ...["@preset/a@12345678901", "@preset/ a", "@preset/a "],
-  ])("is refused as the model %j, with what to write", (model) => {
+  ])("is rejected as the model %j, with what to write", (model) => {
     expect(() => referenceIn({ model })).toThrow(/^model must be written @preset\/slug, @preset\/slug@7 or/);
   });
 
   it.each(["", "@preset/a", "a@", "a@0", "@1", "a b", "a@1@2", "-"])(
-    "is refused as the field %j, with what to write",
+    "is rejected as the preset field %j, with what to write",
     (preset) => {
       expect(() => referenceIn({ model: "m", preset })).toThrow(/^preset must be written slug or slug@7/);
     },
@@ -64,7 +64,7 @@ describe("the preset that a request names", () => {
     { model: "@preset/a", preset: "a@1" },
     { model: "m@preset/a@1", preset: "a@2" },
     { model: "@preset/a", preset: "A" },
-  ])("is refused where there are two: %j", (body) => {
+  ])("is rejected if there are two: %j", (body) => {
     expect(() => referenceIn(body)).toThrow(/^preset must be the preset that model names/);
   });
 
@@ -74,37 +74,37 @@ describe("the preset that a request names", () => {
     ["model", "m".repeat(4_097)],
     ["preset", { slug: "a" }],
     ["preset", false],
-  ])("is refused where %s is %j", (field, value) => {
+  ])("is rejected if %s is %j", (field, value) => {
     expect(() => referenceIn({ [field]: value })).toThrow(`${field} must be a string of at most 4096 bytes`);
   });
 
-  it("has no version that is larger than any", () => {
+  it("is rejected for a version beyond the maximum", () => {
     expect(() => referenceIn({ model: "@preset/a@2147483648" })).toThrow("The preset a has no version 2147483648");
   });
 });
 
 describe("the body of an inference request", () => {
-  it("may have a byte order mark, and be empty of fields", () => {
+  it("may have a byte order mark and no fields", () => {
     expect(bodyOf("\ufeff {} ").members).toEqual([]);
   });
 
-  it("has no key twice, however it is spelled", () => {
+  it("may not have a duplicate key, however it is escaped", () => {
     expect(() => bodyOf('{"model":"a","messages":[],"m\\u006fdel":"b"}')).toThrow("model must be given only once");
   });
 
-  it("keeps keys that are special to JavaScript", () => {
+  it("keeps keys that are special in JavaScript", () => {
     const body = bodyOf('{"__proto__":1,"constructor":2,"10":3,"2":null}');
     expect(body.members.map(({ key }) => key)).toEqual(["__proto__", "constructor", "10", "2"]);
     expect([body.has("__proto__"), body.has("toString"), body.sent("2")]).toEqual([true, false, undefined]);
   });
 
-  it("has no keys that are longer than all that have a meaning", () => {
+  it("may not have keys that are too long together", () => {
     const named = (length: number) => `{"a":"${"v".repeat(200_000)}","${"k".repeat(length)}":1}`;
     expect(bodyOf(named(131_067)).members).toHaveLength(2);
     expect(() => bodyOf(named(131_068))).toThrow("whose names are longer than 131072 bytes together");
   });
 
-  it("is the same where it is read in several turns", async () => {
+  it("is the same if read in several turns", async () => {
     const text = JSON.stringify({ model: "@preset/a", messages: Array(50_000).fill({ role: "user", content: "é" }) });
     const body = readRequestBody(Buffer.from(text));
     expect(body).toBeInstanceOf(Promise);

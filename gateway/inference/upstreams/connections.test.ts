@@ -98,20 +98,20 @@ async function sendOne(): Promise<Recorder> {
   return recorder;
 }
 
-it("tells of a request what the deadlines and retries of an attempt are made of, in this order", async () => {
+it("reports the events of a request in order", async () => {
   const { told, error } = await sendOne();
   expect(error).toBeUndefined();
   expect(told).toEqual(["started", "body", "sent", "head", "end"]);
 });
 
-it("tells each request, once it is sent, which connection it goes over, and how often that was used", async () => {
+it("tells each request how often its connection was used before", async () => {
   const counts = [];
   for (let n = 0; n < 3; n++) counts.push((await sendOne()).earlierRequests);
   expect(counts).toEqual([0, 1, 2]);
   expect(upstream.received.map(({ earlierOnConnection }) => earlierOnConnection)).toEqual([0, 1, 2]);
 });
 
-it("uses a connection that was made in time, where the process was held up until after that", async () => {
+it("uses a connection made in time while the process was blocked", async () => {
   const recorder = dispatch(new Recorder());
   holdUp(1_500);
   await recorder.ended;
@@ -119,7 +119,7 @@ it("uses a connection that was made in time, where the process was held up until
   expect(recorder.told.at(-1)).toBe("end");
 });
 
-it("counts from the beginning where a connection was opened anew", async () => {
+it("starts counting again for a new connection", async () => {
   await sendOne();
   upstream.closeConnections();
   await expect.poll(() => upstream.openConnections).toBe(0);
@@ -139,7 +139,7 @@ it("sends one request at a time over a connection", async () => {
   expect(upstream.connections).toBe(2);
 });
 
-it("takes the pieces of a large body only as the upstream reads them", async () => {
+it("reads parts of a large body only as fast as the upstream does", async () => {
   upstream.isDeaf = true;
   const count = 200;
   const recorder = dispatch(new Recorder(), Array(count).fill(Buffer.alloc(256 * 1024, "x")));
@@ -152,7 +152,7 @@ it("takes the pieces of a large body only as the upstream reads them", async () 
 it.each([
   ["small", ['{"a":', "1", "}"]],
   ["large", [`{"a":"`, "x".repeat(700_000), `"`, "}"]],
-])("sends a %s body of several parts whole, with the length that its headers say", async (_name, texts) => {
+])("sends a %s body of several parts complete, with a matching content-length", async (_name, texts) => {
   const recorder = dispatch(
     new Recorder(),
     texts.map((text) => Buffer.from(text)),
@@ -164,7 +164,7 @@ it.each([
   expect(upstream.last.body() === texts.join("")).toBe(true);
 });
 
-it("reads the answer of who refuses a large body and resets the connection at once", async () => {
+it("reads the answer of an upstream that rejects a large body and resets the connection", async () => {
   /** The answer and the reset come between two writes, of which the second fails. */
   class Refused extends Recorder {
     override onBodySent(): void {
@@ -184,7 +184,7 @@ it("reads the answer of who refuses a large body and resets the connection at on
   }
 });
 
-it("tells of a connection that is reset in the middle of a body, and not answered", async () => {
+it("reports a reset in the middle of a body without an answer", async () => {
   upstream.atHead = (_request, socket) => void socket.resetAndDestroy();
   const recorder = dispatch(new Recorder(), [Buffer.alloc(8 * 1024 * 1024, "x")]);
   await recorder.ended;
@@ -194,20 +194,20 @@ it("tells of a connection that is reset in the middle of a body, and not answere
   ]);
 });
 
-it("hears that a connection is closed in the middle of a large body, where nothing was said before", async () => {
+it("detects that a connection is closed in the middle of a large body", async () => {
   upstream.atHead = (_request, socket) => void socket.resetAndDestroy();
   const recorder = dispatch(new Recorder(), Array(40).fill(Buffer.alloc(256 * 1024, "x")));
   await recorder.ended;
   expect([recorder.error instanceof Error, recorder.told]).toEqual([true, ["started", "body"]]);
 });
 
-it.each(["a\r\nx: 1", "a\nx: 1", "a\rb", "a\0b", "\u0100"])("sends no header of the value %j", async (value) => {
+it.each(["a\r\nx: 1", "a\nx: 1", "a\rb", "a\0b", "\u0100"])("rejects the header value %j", async (value) => {
   expect(() => dispatch(new Recorder(), [Buffer.from("{}")], ["x-title", value])).toThrow();
   await sendOne();
   expect(upstream.received.map(({ headers }) => headers["x-title"])).toEqual([undefined]);
 });
 
-it("ends a connection that is not open yet with its request, and tells nothing of it", async () => {
+it("drops an unopened connection when its request is aborted, without further events", async () => {
   const recorder = dispatch(new Recorder());
   recorder.connection?.abort();
   expect((await sendOne()).earlierRequests).toBe(0);
@@ -215,7 +215,7 @@ it("ends a connection that is not open yet with its request, and tells nothing o
   expect([recorder.told, recorder.error]).toEqual([[], undefined]);
 });
 
-it("closes the connection of a request that is aborted, and of no other", async () => {
+it("closes only the connection of an aborted request", async () => {
   upstream.script = silence;
   const [aborted, other] = [dispatch(new Recorder()), dispatch(new Recorder())];
   await expect.poll(() => upstream.received.length).toBe(2);
@@ -246,7 +246,7 @@ it("reads no more of an answer while it is paused", async () => {
   expect(received()).toBe(size);
 });
 
-it("tells of the end of an answer only once it is not paused any more", async () => {
+it("reports the end of an answer only after it is resumed", async () => {
   upstream.script = (_request, socket) => {
     socket.end(`${headOf(200)}until it closes`);
   };
@@ -265,7 +265,7 @@ it("tells of the end of an answer only once it is not paused any more", async ()
   expect([recorder.told.at(-1), recorder.error]).toEqual(["end", undefined]);
 });
 
-describe("a connection is used again", () => {
+describe("a connection is reused", () => {
   const answered =
     (head: string, body = "") =>
     async () => {
@@ -279,25 +279,25 @@ describe("a connection is used again", () => {
     ["in chunks", streamHead, `${chunkOf("{}")}${lastChunk}`],
     ["in chunks, with trailers", streamHead, `${chunkOf("{}")}0\r\nx-a: 1\r\n\r\n`],
     ["without a body", headOf(204), ""],
-    ["with a time that is long enough", headOf(200, { "content-length": "0", "keep-alive": "timeout=5" }), ""],
+    ["with a long enough keep-alive", headOf(200, { "content-length": "0", "keep-alive": "timeout=5" }), ""],
   ])("after an answer %s", async (_name, head, body) => {
     expect(await answered(head, body)()).toBe(1);
   });
 
   it.each([
-    ["that says so", headOf(200, { "content-length": "2", connection: "close" }), "{}"],
-    ["that says so among other things", headOf(200, { "content-length": "2", connection: "x, Close" }), "{}"],
+    ["with connection: close", headOf(200, { "content-length": "2", connection: "close" }), "{}"],
+    ["with close among other options", headOf(200, { "content-length": "2", connection: "x, Close" }), "{}"],
     ["of HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\n", "{}"],
-    ["with more behind its end", headOf(200, { "content-length": "2" }), "{}{"],
-    ["with another behind it", headOf(200, { "content-length": "2" }), "{}HTTP/1.1 200 OK\r\n\r\n"],
-    ["with more behind its last chunk", streamHead, `${lastChunk}\r\n`],
-    ["that gives it no time", headOf(200, { "content-length": "2", "keep-alive": "timeout=2" }), "{}"],
+    ["with extra bytes after its end", headOf(200, { "content-length": "2" }), "{}{"],
+    ["followed by another answer", headOf(200, { "content-length": "2" }), "{}HTTP/1.1 200 OK\r\n\r\n"],
+    ["with extra bytes after its last chunk", streamHead, `${lastChunk}\r\n`],
+    ["with a keep-alive of 0", headOf(200, { "content-length": "2", "keep-alive": "timeout=2" }), "{}"],
   ])("but not after one %s", async (_name, head, body) => {
     expect(await answered(head, body)()).toBe(0);
     await expect.poll(() => upstream.openConnections).toBe(1);
   });
 
-  it("but not right after a stream, of an upstream that was seen to close it then without saying so", async () => {
+  it("but not right after a stream if the upstream was seen to close silently then", async () => {
     upstream.script = (_request, socket) => void socket.write(`${streamHead}${lastChunk}`, () => socket.destroySoon());
     await sendOne();
     // It is not known yet.
@@ -311,14 +311,14 @@ describe("a connection is used again", () => {
     await expect.poll(async () => (await sendOne()).earlierRequests).toBe(1);
   });
 
-  it("but not where something came that nobody asked for", async () => {
+  it("but not if unsolicited bytes arrive", async () => {
     await sendOne();
     upstream.last.socket.write("HTTP/1.1 408 Request Timeout\r\n\r\n");
     await upstream.last.closed;
     expect((await sendOne()).earlierRequests).toBe(0);
   });
 
-  it("but not once the upstream's table has no such entry any more", async () => {
+  it("but not once its upstream was removed from the table", async () => {
     await sendOne();
     connections.retire();
     await expect.poll(() => upstream.openConnections).toBe(0);
@@ -332,7 +332,7 @@ it.each([
   ["closed", "end", (socket: Socket) => socket.destroySoon()],
   ["reset", "head", (socket: Socket) => socket.resetAndDestroy()],
 ])(
-  "takes an answer without a length for whole where its connection is closed, not where it is reset: %s",
+  "accepts an answer without a length if its connection is closed, not if it is reset: %s",
   async (_name, last, close) => {
     upstream.script = (_request, socket) => {
       socket.write(`${headOf(200)}text`);
@@ -344,7 +344,7 @@ it.each([
   },
 );
 
-it("tells what came ahead of what cannot be understood, and then that", async () => {
+it("reports what came before a malformed part, then the error", async () => {
   upstream.script = async (_request, socket) => {
     socket.write(streamHead);
     await expect.poll(() => recorder.told).toContain("head");
@@ -357,7 +357,7 @@ it("tells what came ahead of what cannot be understood, and then that", async ()
   await upstream.last.closed;
 });
 
-it("tells nothing of an answer whose first bytes cannot be understood: then another can still be given", async () => {
+it("reports nothing of an answer that is malformed from the start, so that another can be sent", async () => {
   upstream.script = (_request, socket) => void socket.write(`${streamHead}${chunkOf("one")}no size\r\n`);
   const recorder = await sendOne();
   expect([recorder.told.at(-1), recorder.body]).toEqual(["sent", ""]);

@@ -10,16 +10,16 @@ function shown(secret: string, pieces: readonly string[]): string {
 describe("a secret", () => {
   const text = "a:abcabd, abcabcabd abcab";
 
-  it.each(Array.from({ length: text.length }, (_, index) => index + 1))("is hidden in pieces of %i bytes", (length) => {
+  it.each(Array.from({ length: text.length }, (_, index) => index + 1))("is masked in pieces of %i bytes", (length) => {
     const pieces = text.match(new RegExp(`.{1,${length}}`, "g")) ?? [];
     expect(shown("abcabd", pieces)).toBe("a:******, abc****** abcab");
   });
 
-  it("that was only begun is shown as it came", () => {
+  it("that is only partial is shown as it came", () => {
     expect(shown("abcabd", ["x abcab", "x abcab"])).toBe("x abcabx abcab");
   });
 
-  it("is found as by a search that looks at everything", () => {
+  it("is found exactly as by a full search", () => {
     let seed = 1;
     const random = (below: number) => {
       seed = (seed * 48_271) % 0x7fffffff;
@@ -34,7 +34,7 @@ describe("a secret", () => {
     }
   });
 
-  it("keeps nothing back that it does not begin with", () => {
+  it("holds back nothing that is not its beginning", () => {
     const filter = new SecretFilter(new HiddenSecret("abcabd"));
     expect(filter.add(Buffer.from("all of it"))?.toString()).toBe("all of it");
   });

@@ -14,7 +14,7 @@ function faults(upstream: object, others: readonly object[] = []): string[] {
 }
 
 describe("an upstreams file", () => {
-  it("has a default for what may be left out", () => {
+  it("has defaults for optional fields", () => {
     const [upstream] = parseUpstreams(JSON.stringify({ upstreams: [good] }));
     expect(upstream).toMatchObject({
       stripPrefix: "",
@@ -34,7 +34,7 @@ describe("an upstreams file", () => {
     });
   });
 
-  it("may have timeouts for all, and for one", () => {
+  it("may set timeouts for all and for one", () => {
     const [a, b] = parseUpstreams(
       JSON.stringify({
         timeouts: { connect_ms: 1, total_ms: 2 },
@@ -47,7 +47,7 @@ describe("an upstreams file", () => {
     expect([a?.timeouts.connectMs, a?.timeouts.totalMs, b?.timeouts.connectMs]).toEqual([3, 2, 1]);
   });
 
-  it("shows a credential as a bearer token unless told otherwise", () => {
+  it("sends a credential as a bearer token by default", () => {
     const of = (credential: object) =>
       parseUpstreams(JSON.stringify({ upstreams: [{ ...good, credential }] }))[0]?.credential;
     expect(of({ env: "A" })).toMatchObject({ header: "authorization", prefix: "Bearer " });
@@ -87,11 +87,11 @@ describe("an upstreams file", () => {
     [{ concurrency_max: 0 }, "upstreams[0].concurrency_max must be at least 1"],
     [{ fallbacks: "all" }, "upstreams[0].fallbacks must be one of native, gateway"],
     [{ retry: "all" }, "upstreams[0].retry must be one of safe, any"],
-  ])("refuses %j and says what to write", (change, fault) => {
+  ])("rejects %j and says what to write", (change, fault) => {
     expect(faults({ ...good, ...change })).toEqual([fault]);
   });
 
-  it("refuses two of one name, and members that are there twice", () => {
+  it("rejects duplicate names and duplicate members", () => {
     expect(faults(good, [good])).toEqual(["upstreams[1].name must be different from the names before it"]);
     expect(() => parseUpstreams('{"upstreams": [], "upstreams": []}')).toThrow(UpstreamsFileError);
     expect(() => parseUpstreams('{"upstreams": [{"name": "sk-secret}')).toThrow(

@@ -12,7 +12,7 @@ async function refusalOf(answer: RequestListener): Promise<unknown> {
   return refusal;
 }
 
-it("says of an answer that breaks off that the gateway cannot be reached", async () => {
+it("reports an answer that breaks off as an unreachable gateway", async () => {
   const refusal = await refusalOf((_request, response) => {
     response.writeHead(200, { "content-length": "100" });
     response.write('{"data":', () => response.destroy());
@@ -22,21 +22,18 @@ it("says of an answer that breaks off that the gateway cannot be reached", async
 
 afterEach(() => vi.unstubAllGlobals());
 
-it.each([413, 429, 503])(
-  "says of status %i what somebody at a screen can do, and keeps the request id",
-  async (status) => {
-    const message = "Wait as long as Retry-After says; with an Idempotency-Key, send one of at most 9 bytes.";
-    const headers = { "x-request-id": "of-the-request" };
-    vi.stubGlobal("fetch", async () => new Response(JSON.stringify({ error: { message } }), { status, headers }));
-    const refusal = await request("/api/v1/presets").catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ status, requestId: "of-the-request" });
-    expect(String(refusal)).not.toMatch(/Retry-After|Idempotency-Key|bytes/);
-    // Signing in keeps its own message, which says more.
-    expect(String(await request("/console/session").catch((error: unknown) => error))).toContain(message);
-  },
-);
+it.each([413, 429, 503])("rewords status %i for people at a screen, and keeps the request id", async (status) => {
+  const message = "Wait as long as Retry-After says; with an Idempotency-Key, send one of at most 9 bytes.";
+  const headers = { "x-request-id": "of-the-request" };
+  vi.stubGlobal("fetch", async () => new Response(JSON.stringify({ error: { message } }), { status, headers }));
+  const refusal = await request("/api/v1/presets").catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ status, requestId: "of-the-request" });
+  expect(String(refusal)).not.toMatch(/Retry-After|Idempotency-Key|bytes/);
+  // Signing in keeps its own message, which says more.
+  expect(String(await request("/console/session").catch((error: unknown) => error))).toContain(message);
+});
 
-it("leaves to an upstream its own words, and takes its 401 for no end of the session", async () => {
+it("keeps an upstream's own message, and does not treat its 401 as the end of the session", async () => {
   const isRefused = vi.fn();
   whenRefused(isRefused);
   for (const status of [401, 429]) {

@@ -11,8 +11,8 @@ function diff(from: string | undefined, to: string | undefined): string[] {
   return diffLines(from, to, 2_000).rows.map(written);
 }
 
-describe("two texts", () => {
-  it("show the words that differ in a line that was changed", () => {
+describe("the line diff of two texts", () => {
+  it("marks the changed words of a changed line", () => {
     expect(diff("one\nBe brief.\nthree", "one\nBe very brief.\nthree")).toEqual([
       " one",
       "-Be brief.+Be [very ]brief.",
@@ -20,28 +20,28 @@ describe("two texts", () => {
     ]);
   });
 
-  it("show words that were replaced together as one piece", () => {
+  it("marks adjacent replaced words as one piece", () => {
     expect(diff("Answer in three short sentences, please.", "Answer in a numbered list, please.")).toEqual([
       "-Answer in [three short sentences], please.+Answer in [a numbered list], please.",
     ]);
   });
 
-  it("show lines that have nothing in common as one removed and one added", () => {
+  it("shows unrelated lines as one removed and one added", () => {
     expect(diff("alpha beta", "gamma delta")).toEqual(["-alpha beta+gamma delta"]);
   });
 
-  it("show lines that only one of them has", () => {
+  it("shows lines that only one text has", () => {
     expect(diff("a\nb", "a\nx\nb")).toEqual([" a", "+x", " b"]);
     expect(diff("a\nx\nb", "a\nb")).toEqual([" a", "-x", " b"]);
   });
 
-  it("may be missing", () => {
+  it("accepts a missing text", () => {
     expect(diff(undefined, "a")).toEqual(["+a"]);
     expect(diff("a", undefined)).toEqual(["-a"]);
     expect(diff("", undefined)).toEqual([]);
   });
 
-  it("keep the numbers of their lines", () => {
+  it("keeps line numbers", () => {
     const { rows } = diffLines("a\nx\nb", "a\nb", 2_000);
     expect(rows.map(({ from, to }) => [from?.line, to?.line])).toEqual([
       [1, 1],
@@ -50,7 +50,7 @@ describe("two texts", () => {
     ]);
   });
 
-  it("are given up where they are too different for the time there is", () => {
+  it("falls back to a coarse diff if time runs out", () => {
     const from = Array.from({ length: 20_000 }, (_, line) => `from ${line}`).join("\n");
     const to = Array.from({ length: 20_000 }, (_, line) => `to ${line}`).join("\n");
     const { rows, isCoarse } = diffLines(`same\n${from}`, `same\n${to}`, 50);

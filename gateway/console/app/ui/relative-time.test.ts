@@ -6,7 +6,7 @@ const now = new Date(2026, 10, 16, 9, 30).getTime();
 const at = (day: number, hour: number, minute = 0, month = 10) =>
   new Date(2026, month, day, hour, minute).toISOString();
 
-describe("a time in words", () => {
+describe("a relative time", () => {
   it.each([
     [at(16, 9, 30), "just now"],
     [at(16, 9, 28), "2 minutes ago"],
@@ -22,14 +22,14 @@ describe("a time in words", () => {
     [at(18, 8, 0), "in 2 days"],
   ])("%s is %s", (iso, words) => expect(relativeTime(iso, now)).toBe(words));
 
-  it("names the day of a heading, with its year where that is another", () => {
+  it("names the day in a heading, with the year if it is not the current one", () => {
     expect(dayName(at(16, 0, 1), now)).toBe("Today, Monday, November 16");
     expect(dayName(at(15, 0, 1), now)).toBe("Yesterday, Sunday, November 15");
     expect(dayName(at(14, 23, 59), now)).toBe("Saturday, November 14");
     expect(dayName(new Date(2025, 11, 31).toISOString(), now)).toBe("December 31, 2025");
   });
 
-  it("tells the time of day below a heading, and how long ago it was today", () => {
+  it("shows the time of day below a heading, and how long ago it was for today", () => {
     expect(timeInDay(at(16, 9, 28), now)).toBe("2 minutes ago");
     // The space before AM differs between versions of the locale data.
     expect(timeInDay(at(15, 9, 45), now)).toMatch(/^9:45\sAM$/);

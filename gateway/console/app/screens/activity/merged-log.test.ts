@@ -30,7 +30,7 @@ function allPages(logs: readonly (readonly Entry[])[], size: number): MergedPage
 const idsOf = (pages: readonly MergedPage<Entry>[]): string[] =>
   pages.flatMap(({ entries }) => entries.map(({ id }) => id));
 
-describe("two logs as one", () => {
+describe("two merged logs", () => {
   const cases: readonly (readonly [string, readonly number[], readonly number[]])[] = [
     ["alternating", [1, 3, 5, 7, 9, 11], [2, 4, 6, 8, 10]],
     ["one all newer", [1, 2, 3, 4], [5, 6, 7, 8, 9]],
@@ -41,7 +41,7 @@ describe("two logs as one", () => {
   ];
   for (const [name, a, b] of cases) {
     for (const size of [1, 2, 3, 50]) {
-      it(`has every entry once, in pages of ${size}: ${name}`, () => {
+      it(`have every entry once, in pages of ${size}: ${name}`, () => {
         const logs = [logOf("a", a), logOf("b", b)];
         const pages = allPages(logs, size);
         const ids = idsOf(pages);
@@ -60,13 +60,13 @@ describe("two logs as one", () => {
     }
   }
 
-  it("is ordered by time where each log is", () => {
+  it("are ordered by time if each log is", () => {
     const logs = [logOf("a", [1, 4, 6, 6, 20]), logOf("b", [2, 3, 6, 21, 22])];
     const times = allPages(logs, 3).flatMap(({ entries }) => entries.map(({ created_at }) => created_at));
     expect(times).toEqual([...times].sort().reverse());
   });
 
-  it("leads back over the same pages", () => {
+  it("page back over the same pages", () => {
     const logs = [logOf("a", [1, 3, 5, 5, 9, 11]), logOf("b", [2, 4, 5, 8, 10])];
     const forth = allPages(logs, 2);
     const back = [forth.at(-1) as MergedPage<Entry>];
@@ -77,7 +77,7 @@ describe("two logs as one", () => {
     expect(idsOf(back)).toEqual(idsOf(forth));
   });
 
-  it("shows the same entries at a position after more were added", () => {
+  it("show the same entries at a position after more were added", () => {
     const before = [logOf("a", [1, 3, 5, 7]), logOf("b", [2, 4, 6])];
     const position = pageAt(before, undefined, 2).older;
     const after = [logOf("a", [1, 3, 5, 7, 30, 31, 32]), logOf("b", [2, 4, 6, 33])];
@@ -92,4 +92,4 @@ it.each([
   ["a.b", undefined],
   ["-1.2", undefined],
   [null, undefined],
-])("reads the position %s as %j", (text, position) => expect(positionFrom(text, 2)).toEqual(position));
+])("parses the position %s as %j", (text, position) => expect(positionFrom(text, 2)).toEqual(position));

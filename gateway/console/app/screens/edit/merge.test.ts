@@ -14,7 +14,7 @@ function settled(
 }
 
 describe("two changes of one version", () => {
-  it("are merged without a question where they touch different fields", () => {
+  it("are merged without asking if they touch different fields", () => {
     const mine = { config: '{"model":"a","temperature":0.2,"top_p":0.5}' };
     const theirs = { config: '{"model":"a","temperature":1.0,"top_p":0.5,"seed":7}', prompt: "Be kind." };
     expect(settled(mine, theirs)).toMatchObject({
@@ -25,7 +25,7 @@ describe("two changes of one version", () => {
     });
   });
 
-  it("need a choice where they touch one field in two ways", () => {
+  it("need a choice if they change one field differently", () => {
     const mine = { config: '{"model":"b","temperature":1.0,"top_p":0.5}' };
     const theirs = { config: '{"model":"c","temperature":1.0,"top_p":0.5}' };
     expect(settled(mine, theirs).conflicts).toEqual([{ key: "model", mine: '"b"', theirs: '"c"' }]);
@@ -33,13 +33,13 @@ describe("two changes of one version", () => {
     expect(settled(mine, theirs, [["model", "theirs"]]).config).toContain('"model":"c"');
   });
 
-  it("agree where both did the same, however it is spaced", () => {
+  it("agree if both made the same change, whatever the spacing", () => {
     const mine = { config: '{"model":"a","stop":["x", "y"]}' };
     const theirs = { config: '{"model":"a","stop":["x","y"]}' };
     expect(settled(mine, theirs)).toMatchObject({ taken: [], conflicts: [] });
   });
 
-  it("take over that a field was removed", () => {
+  it("include removed fields", () => {
     const theirs = { config: '{"model":"a","temperature":1.0}' };
     expect(settled({}, theirs)).toMatchObject({ taken: ["top_p"], config: '{"model":"a","temperature":1.0}' });
   });

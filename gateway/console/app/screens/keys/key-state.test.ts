@@ -12,25 +12,25 @@ function management(id: string, change: { disabled?: boolean; expires_at?: strin
 
 it.each([
   ["the only one", management("a"), [], true],
-  ["one beside another that never expires", management("a"), [management("b")], false],
-  ["one beside a disabled one", management("a"), [management("b", { disabled: true })], true],
-  ["one beside an expired one", management("a"), [management("b", { expires_at: past })], true],
+  ["with another that never expires", management("a"), [management("b")], false],
+  ["with a disabled one", management("a"), [management("b", { disabled: true })], true],
+  ["with an expired one", management("a"), [management("b", { expires_at: past })], true],
   [
-    "one beside another that ends earlier",
+    "with another that expires earlier",
     management("a", { expires_at: later }),
     [management("b", { expires_at: soon })],
     true,
   ],
   [
-    "one beside another that ends later",
+    "with another that expires later",
     management("a", { expires_at: soon }),
     [management("b", { expires_at: later })],
     false,
   ],
-  ["one that does not work anyway", management("a", { disabled: true }), [], false],
-  ["one beside an API key", management("a"), [{ ...management("b"), kind: "api" as const }], true],
+  ["not working anyway", management("a", { disabled: true }), [], false],
+  ["with an API key", management("a"), [{ ...management("b"), kind: "api" as const }], true],
   ["an API key", { ...management("a"), kind: "api" as const }, [], false],
-])("keeps a management key that is %s, or not", (_, key, others, stays) => {
+])("tells whether a management key must be kept: %s", (_, key, others, stays) => {
   expect(reasonToStay(key, [key, ...others], nowMs) !== undefined).toBe(stays);
 });
 
@@ -39,7 +39,7 @@ it.each([
   [soon, false],
   [past, true],
   [new Date(nowMs).toISOString(), true],
-])("a key that ends at %s has expired: %s", (expires_at, expired) => {
+])("a key that expires at %s has expired: %s", (expires_at, expired) => {
   expect(hasExpired({ expires_at }, nowMs)).toBe(expired);
 });
 
@@ -49,6 +49,6 @@ it.each([
   ["tomorrow, and is disabled", { expires_at: soon, disabled: true }, false],
   ["in a month", { expires_at: later }, false],
   ["yesterday", { expires_at: past }, false],
-])("says of a key that expires %s whether that is soon", (_when, change, expected) => {
+])("tells whether a key that expires %s does so soon", (_when, change, expected) => {
   expect(expiresSoon(management("a", change), nowMs)).toBe(expected);
 });
