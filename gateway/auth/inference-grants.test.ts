@@ -8,6 +8,7 @@ import {
 import { DomainError, deadlineExceeded, unavailable } from "../../services/platform/domain/domain-error.ts";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { afterArrivals } from "../../services/platform/process/next-turn.ts";
 import { ServiceReach } from "../clients/service-reach.ts";
 import { InferenceGrants } from "./inference-grants.ts";
 import { KeyExchange } from "./key-exchange.ts";
@@ -61,7 +62,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+/** What is due by then has happened, including what waits for arrivals. */
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+  await new Promise<void>(afterArrivals);
+  await vi.advanceTimersByTimeAsync(0);
+}
 
 function request(key = "key") {
   return { key, workspaceId: "", requestId: "request", deadlineMs: monotonicMs() + 10_000 };

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { afterArrivals } from "../../services/platform/process/next-turn.ts";
 import { ServiceReach } from "./service-reach.ts";
 
 let reach: ServiceReach;
@@ -16,7 +17,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+/** What is due by then has happened, including what waits for arrivals. */
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+  await new Promise<void>(afterArrivals);
+  await vi.advanceTimersByTimeAsync(0);
+}
 
 /** A call that is answered when the test says so. */
 function call() {

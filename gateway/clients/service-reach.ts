@@ -1,5 +1,6 @@
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { afterArrivals } from "../../services/platform/process/next-turn.ts";
 
 /** How long a failure counts. After that, only another call can tell. */
 const failureTtlMs = 5_000;
@@ -16,6 +17,8 @@ export class ServiceReach {
   #failedAtMs = Number.NEGATIVE_INFINITY;
   /** When the service was last heard of or, if nobody was waiting then, when somebody began to. */
   #silentSinceMs = 0;
+  #isSilent = false;
+  #silenceTimer: NodeJS.Timeout | undefined;
 
   constructor(silenceMaxMs: number) {
     this.#silenceMaxMs = silenceMaxMs;
@@ -23,8 +26,8 @@ export class ServiceReach {
 
   /** Takes a call to the service into account. */
   async watch<Answer>(call: Promise<Answer>): Promise<Answer> {
-    if (this.#callCount === 0) this.#silentSinceMs = monotonicMs();
     this.#callCount += 1;
+    if (this.#callCount === 1) this.#listen();
     try {
       const answer = await call;
       this.#hear();
@@ -39,9 +42,8 @@ export class ServiceReach {
   }
 
   get isOutOfReach(): boolean {
-    const nowMs = monotonicMs();
-    if (nowMs < this.#failedAtMs + failureTtlMs) return true;
-    return this.#callCount > 0 && nowMs >= this.#silentSinceMs + this.#silenceMaxMs;
+    if (monotonicMs() < this.#failedAtMs + failureTtlMs) return true;
+    return this.#callCount > 0 && this.#isSilent;
   }
 
   /** Waits until a lookup that was started at `askedAtMs` is answered, or the service counts as out of reach. */
@@ -56,9 +58,8 @@ export class ServiceReach {
       },
     );
     while (!isAnswered && !this.isOutOfReach) {
-      const silentAtMs = this.#silentAtMs(askedAtMs);
-      if (silentAtMs <= monotonicMs()) return;
-      await settledBy(settled, silentAtMs);
+      await settledBy(settled, this.#silentAtMs(askedAtMs));
+      if (this.#callCount === 0 && monotonicMs() >= this.#silentAtMs(askedAtMs)) return;
     }
   }
 
@@ -73,17 +74,33 @@ export class ServiceReach {
 
   #hear(): void {
     this.#heardAtMs = monotonicMs();
-    this.#silentSinceMs = this.#heardAtMs;
     this.#failedAtMs = Number.NEGATIVE_INFINITY;
+    this.#listen();
+  }
+
+  #listen(): void {
+    this.#silentSinceMs = monotonicMs();
+    this.#isSilent = false;
+    this.#silenceTimer ??= this.#timeSilence();
+  }
+
+  /** Not by the clock alone: after this process was stalled, the answers are in its sockets, and have to be read. */
+  #timeSilence(): NodeJS.Timeout {
+    const waitMs = Math.ceil(this.#silentSinceMs + this.#silenceMaxMs - monotonicMs());
+    const look = () => {
+      this.#isSilent = monotonicMs() >= this.#silentSinceMs + this.#silenceMaxMs;
+      this.#silenceTimer = this.#isSilent ? undefined : this.#timeSilence();
+    };
+    return setTimeout(() => afterArrivals(look), waitMs).unref();
   }
 }
 
-/** Waits for a promise, which must never reject, but no longer than until this time. */
+/** Waits for a promise, which must never reject, but no longer than until this time and for what has arrived by then. */
 export function settledBy(settled: Promise<void>, timeMs: number): Promise<void> {
   const waitMs = timeMs - monotonicMs();
-  if (waitMs <= 0) return Promise.resolve();
+  if (waitMs <= 0) return new Promise(afterArrivals);
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, waitMs);
+    const timer = setTimeout(() => afterArrivals(resolve), waitMs);
     void settled.then(() => {
       clearTimeout(timer);
       resolve();

@@ -1,7 +1,11 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type PresetClient, presetClient } from "../../gateway/clients/preset-client.ts";
+import { ServiceReach } from "../../gateway/clients/service-reach.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { Health } from "../../services/platform/process/health.ts";
 import { type Channel, openChannel } from "../../services/platform/rpc/channel.ts";
 import { type CallOptions, grpcClient } from "../../services/platform/rpc/grpc-client.ts";
 import { holdUp } from "../support/hold-up.ts";
@@ -15,9 +19,12 @@ let stub: StubService;
 let channel: Channel;
 /** What the service has stored. */
 let stored: string[];
+/** What happens in the turn in which this process runs again. */
+let onResume: () => void;
 
 beforeEach(async () => {
   stored = [];
+  onResume = () => {};
   const store = ({ slug }: { slug: string }) => {
     stored.push(slug);
     return { slug };
@@ -36,6 +43,10 @@ beforeEach(async () => {
         holdUpOnceAnswered();
         return { preset: store(request) };
       },
+      getPreset: async (request) => {
+        holdUpOnceAnswered();
+        return { preset: store(request) };
+      },
     },
   });
   channel = openChannel(`127.0.0.1:${stub.grpcPort}`, undefined);
@@ -48,7 +59,10 @@ afterEach(async () => {
 
 /** Nothing else runs here until the caller's time is up; by then the answer lies in the caller's socket. */
 function holdUpOnceAnswered(): void {
-  setImmediate(() => holdUp(timeoutMs + 100));
+  setImmediate(() => {
+    holdUp(timeoutMs + 100);
+    onResume();
+  });
 }
 
 async function openClient(): Promise<PresetClient> {
@@ -77,5 +91,36 @@ describe("a gateway blocked past a call's deadline reads the answers it has rece
     const { preset } = await client.updatePreset({ slug: "slug" }, options);
     expect(preset?.slug).toBe("slug");
     expect(monotonicMs()).toBeGreaterThan(options.deadlineMs);
+  });
+});
+
+describe("a gateway that was held up for longer than a service may be silent", () => {
+  it("takes it for in reach where its answer has come", async () => {
+    await openClient();
+    const { getPreset } = grpcClient(PresetService, channel);
+    const reach = new ServiceReach(timeoutMs);
+    const seen: boolean[] = [];
+    onResume = () => seen.push(reach.isOutOfReach);
+    const asked = reach.watch(getPreset({ slug: "slug" }, { ...newOptions(), deadlineMs: monotonicMs() + 10_000 }));
+    void asked.then(() => seen.push(reach.isOutOfReach));
+    await reach.answeredOrOutOfReach(asked, monotonicMs());
+    expect(seen).toEqual([false, false]);
+  });
+});
+
+describe("a process that was held up for longer than a check of readiness may take", () => {
+  it("is ready where the answer to the check has come", async () => {
+    const database = createServer((socket) => {
+      socket.write("answer");
+      holdUp(2_100);
+    });
+    await once(database.listen(0, "127.0.0.1"), "listening");
+    const socket = connect((database.address() as AddressInfo).port, "127.0.0.1");
+    const check = async () => {
+      await once(socket, "data");
+    };
+    expect(await new Health([check], () => false).fault()).toBeUndefined();
+    socket.destroy();
+    database.close();
   });
 });

@@ -10,6 +10,7 @@ import {
 import { DomainError, deadlineExceeded, unavailable } from "../../../services/platform/domain/domain-error.ts";
 import { Metrics } from "../../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { afterArrivals } from "../../../services/platform/process/next-turn.ts";
 import type { CallOptions } from "../../../services/platform/rpc/grpc-client.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
 import { type CachedPreset, PresetCache, type PresetCacheConfig } from "./preset-cache.ts";
@@ -167,7 +168,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+/** What is due by then has happened, including what waits for arrivals. */
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+  await new Promise<void>(afterArrivals);
+  await vi.advanceTimersByTimeAsync(0);
+}
 
 async function find(slug = "bot", caller = callerOf(), version?: number): Promise<CachedPreset> {
   return presets.get(caller, { slug, version }, chat);

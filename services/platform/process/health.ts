@@ -1,4 +1,5 @@
 import { monotonicMs } from "./clock.ts";
+import { afterArrivals } from "./next-turn.ts";
 
 /** Says whether a process can do its work right now; throws or rejects if it cannot. */
 export type ReadinessCheck = () => Promise<void>;
@@ -30,11 +31,8 @@ export class Health {
 
   async #check(): Promise<string | undefined> {
     const timeout = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      timeout.reject,
-      checkTimeoutMs,
-      new Error("a check of readiness has not answered in 2 seconds"),
-    );
+    const giveUp = () => timeout.reject(new Error("a check of readiness has not answered in 2 seconds"));
+    const timer = setTimeout(() => afterArrivals(giveUp), checkTimeoutMs);
     try {
       await Promise.race([Promise.all(this.#checks.map((check) => check())), timeout.promise]);
       return undefined;
