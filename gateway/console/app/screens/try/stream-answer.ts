@@ -1,6 +1,7 @@
 import { ApiError } from "../../api/api-error.ts";
 import { send } from "../../api/request.ts";
 import type { Dialect } from "../../api/types.ts";
+import { eventsOf } from "./stream-events.ts";
 
 export interface StreamedAnswer {
   readonly text: string;
@@ -38,7 +39,8 @@ export async function streamAnswer({ dialect, body, signal, onProgress }: Stream
   let text = "";
   onProgress({ ...head, text });
   try {
-    for await (const event of eventsOf(response)) {
+    for await (const data of eventsOf(response)) {
+      const event = JSON.parse(data) as StreamEvent;
       if (isFailure(event)) throw brokenOff(failureText(event));
       text += textOf(event);
       onProgress({ ...head, text });
@@ -61,26 +63,4 @@ function textOf({ type, choices, delta }: StreamEvent): string {
   if (choices) return choices[0]?.delta?.content ?? "";
   if (type === "content_block_delta" && typeof delta === "object") return delta.text ?? "";
   return type === "response.output_text.delta" && typeof delta === "string" ? delta : "";
-}
-
-/** The events of a stream, each read from its `data:` lines. */
-async function* eventsOf(response: Response): AsyncGenerator<StreamEvent> {
-  if (!response.body) return;
-  let rest = "";
-  const decoder = new TextDecoder();
-  const reader = response.body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    rest += decoder.decode(value, { stream: !done });
-    const events = rest.split(/\r?\n\r?\n/);
-    rest = done ? "" : (events.pop() ?? "");
-    for (const event of events) {
-      const data = event
-        .split(/\r?\n/)
-        .flatMap((line) => (line.startsWith("data:") ? line.slice(5).trimStart() : []))
-        .join("\n");
-      if (data !== "" && data !== "[DONE]") yield JSON.parse(data) as StreamEvent;
-    }
-    if (done) return;
-  }
 }
