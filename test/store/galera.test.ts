@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { schemaIsCurrent } from "../../services/platform/mysql/schema.ts";
 import { inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { presetMigrations } from "../../services/preset/app.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import { isSharded } from "../support/database.ts";
@@ -85,6 +87,16 @@ describe("a cluster node", () => {
     expect(rows.map(({ n }) => n)).toEqual([1, 2, 3]);
     await nodePool.end();
     await node.close();
+  });
+
+  it("is not ready while it refuses to read tables, although it answers what reads none", async () => {
+    const check = schemaIsCurrent(pool, presetMigrations);
+    await check();
+    proxy.fail("read", 1047);
+    await pool.query("SELECT @@global.read_only");
+    await expect(check()).rejects.toMatchObject({ errno: 1047 });
+    await proxy.heal();
+    await check();
   });
 
   const read = () =>

@@ -1,8 +1,11 @@
 import { connect, createServer, type Socket } from "node:net";
 import { nextPort } from "./ports.ts";
 
-/** The point at which a fault strikes. `query` is any text statement, `commit` is the COMMIT statement. */
-export type Phase = "connect" | "handshake" | "session" | "query" | "prepare" | "execute" | "commit";
+/**
+ * The point at which a fault strikes. `query` is any text statement, `read` is one that reads a table, `commit` is the
+ * COMMIT statement.
+ */
+export type Phase = "connect" | "handshake" | "session" | "query" | "read" | "prepare" | "execute" | "commit";
 
 /**
  * `silence`: nothing arrives or comes back any more, without any sign. `deaf`: requests arrive, but nothing comes back.
@@ -230,6 +233,7 @@ function phasesOf(packet: Buffer): Phase[] {
     case 0x03: {
       const sql = packet.toString("utf8", beginOfText(packet));
       if (/^SET (SESSION|NAMES)|^SELECT @@wsrep_on/.test(sql)) return ["session"];
+      if (/^SELECT .* FROM /s.test(sql)) return ["read", "query"];
       return sql === "COMMIT" ? ["commit", "query"] : ["query"];
     }
     case 0x16:

@@ -1,19 +1,21 @@
 import type { RowDataPacket } from "mysql2";
 import type { ReadinessCheck } from "../process/health.ts";
 import { isUnknownTable } from "./errors.ts";
-import { isApplied, type MigrationRow, readMigrations } from "./migrations.ts";
+import { isApplied, type Migration, type MigrationRow, readMigrations } from "./migrations.ts";
 import type { Pool } from "./pool.ts";
 
-/** Fails while the database cannot be reached, is read-only, or has a schema that is older than this code. */
+/**
+ * Fails while the database cannot be reached, is read-only, does not read its tables, or has a schema that is older than
+ * this code.
+ */
 export function schemaIsCurrent(pool: Pool, directory: URL): ReadinessCheck {
-  let current = false;
+  let last: Migration | undefined;
   return async () => {
     await checkWritable(pool);
-    if (current) return;
-    const last = (await readMigrations(directory)).at(-1);
+    last ??= (await readMigrations(directory)).at(-1);
+    // Every time, because a node of a cluster that refuses all work still answers a statement that reads no table.
     if (last && !isApplied(last, await findApplied(pool, last.name)))
       throw new Error(`the database lacks the migration ${last.name}: run the migrate command`);
-    current = true;
   };
 }
 
