@@ -42,7 +42,7 @@ describe("the organization service's config", () => {
     expect(fromFile.signingKeys[0].jwk).toEqual(readOrganizationConfig(enough).signingKeys[0].jwk);
   });
 
-  it("reports every fault at once, and shows no secret", () => {
+  it("reports all errors at once, without secrets", () => {
     const faults = faultsOf({
       ORGANIZATION_DATABASE_URL: "postgres://user:secret@host/x",
       ORGANIZATION_GRPC_PORT: "70000",
@@ -56,9 +56,9 @@ describe("the organization service's config", () => {
   it.each([
     ["no signing key", {}, /^SIGNING_KEY .* or SIGNING_KEY_FILE .* is required/],
     ["two signing keys", { SIGNING_KEY: pem.toString(), SIGNING_KEY_FILE: keyFile }, /not both/],
-    ["a file that is not there", { SIGNING_KEY_FILE: "/nowhere/key.pem" }, /^SIGNING_KEY_FILE cannot be read: ENOENT/],
-    ["a file that is a folder", { SIGNING_KEY_FILE: folder }, /^SIGNING_KEY_FILE cannot be read: EISDIR/],
-  ])("refuses %s", (_name, environment: Record<string, string>, fault) => {
+    ["a missing file", { SIGNING_KEY_FILE: "/nowhere/key.pem" }, /^SIGNING_KEY_FILE cannot be read: ENOENT/],
+    ["a folder in place of a file", { SIGNING_KEY_FILE: folder }, /^SIGNING_KEY_FILE cannot be read: EISDIR/],
+  ])("rejects %s", (_name, environment: Record<string, string>, fault) => {
     expect(faultsOf({ ORGANIZATION_DATABASE_URL: databaseUrl, ...environment })).toEqual([
       expect.stringMatching(fault),
     ]);
@@ -69,11 +69,11 @@ describe("the organization service's config", () => {
     ["3600", true],
     ["9", false],
     ["3601", false],
-  ])("takes a token life of %s seconds: %s", (seconds, taken) => {
+  ])("accepts a token lifetime of %s seconds: %s", (seconds, taken) => {
     expect(faultsOf({ ...enough, ACCESS_TOKEN_TTL_SECONDS: seconds }).length === 0).toBe(taken);
   });
 
-  it("needs the database alone for the commands", () => {
+  it("requires only the database for commands", () => {
     expect(readOrganizationDatabaseUrl({ ORGANIZATION_DATABASE_URL: databaseUrl })).toBe(databaseUrl);
     expect(() => readOrganizationDatabaseUrl({})).toThrow(ConfigError);
   });

@@ -20,12 +20,12 @@ describe("the preset service's config", () => {
     });
   });
 
-  it("takes the public keys from an URL where it has no better place", () => {
+  it("uses JWKS_URL if there is no organization service target", () => {
     const config = readPresetConfig({ PRESET_DATABASE_URL: databaseUrl, JWKS_URL: jwksUrl });
     expect(config).toMatchObject({ organizationTarget: undefined, jwksUrl });
   });
 
-  it("does not take the public keys in clear text where gRPC has certificates", () => {
+  it("rejects a plaintext JWKS_URL if gRPC uses TLS", () => {
     const file = import.meta.filename;
     const tls = { GRPC_TLS_CERT_FILE: file, GRPC_TLS_KEY_FILE: file, GRPC_TLS_CA_FILE: file };
     const clear = { PRESET_DATABASE_URL: databaseUrl, JWKS_URL: jwksUrl, ...tls };
@@ -35,7 +35,7 @@ describe("the preset service's config", () => {
     expect(readPresetConfig({ ...clear, ...enough }).organizationTarget).toBe("organization:50052");
   });
 
-  it("names every fault at once, and shows no password", () => {
+  it("reports all errors at once, without passwords", () => {
     const faulty = {
       PRESET_DATABASE_URL: "postgres://user:secret@host/x",
       PRESET_DATABASE_POOL_SIZE: "2",
@@ -54,12 +54,12 @@ describe("the preset service's config", () => {
     );
   });
 
-  it("needs the organization service to purge a workspace", () => {
+  it("requires the organization service to purge a workspace", () => {
     expect(readOrganizationAddress(enough)).toEqual({ target: "organization:50052", tls: undefined });
     expect(() => readOrganizationAddress({ JWKS_URL: jwksUrl })).toThrow(/ORGANIZATION_GRPC_TARGET is required: /);
   });
 
-  it("needs the database alone to migrate", () => {
+  it("requires only the database to migrate", () => {
     expect(readPresetMigration({ PRESET_DATABASE_URL: databaseUrl })).toEqual({ databaseUrl, waitSeconds: 60 });
   });
 });

@@ -28,7 +28,7 @@ function faultOf(...parameters: string[]): string {
 }
 
 describe("flags", () => {
-  it("leaves out what is not given", () => {
+  it("omits what is not given", () => {
     expect(read()).toEqual({ name: "Ada", json: false });
   });
 
@@ -36,13 +36,17 @@ describe("flags", () => {
     ["trims", ["--email", " a@b "], { email: "a@b" }],
     ["takes --flag=value", ["--email=a@b"], { email: "a@b" }],
     [
-      "writes ids in lower case",
+      "lower-cases ids",
       ["--id", "0190A000-0000-7000-8000-00000000000A"],
       { id: "0190a000-0000-7000-8000-00000000000a" },
     ],
-    ["takes a list in any order", ["--some", "y, x,y"], { some: ["x", "y"] }],
-    ["takes a time with an offset", ["--until", "2999-01-01T00:00+01:00"], { until: new Date("2998-12-31T23:00:00Z") }],
-    ["takes a switch", ["--json"], { json: true }],
+    ["accepts a list in any order", ["--some", "y, x,y"], { some: ["x", "y"] }],
+    [
+      "accepts a time with an offset",
+      ["--until", "2999-01-01T00:00+01:00"],
+      { until: new Date("2998-12-31T23:00:00Z") },
+    ],
+    ["accepts a switch", ["--json"], { json: true }],
   ])("%s", (_name, parameters, expected) => {
     expect(read(...parameters)).toMatchObject(expected);
   });
@@ -62,11 +66,11 @@ describe("flags", () => {
     [["--name"], "Option '--name <value>' argument missing"],
     [["--json=yes"], "Option '--json' does not take an argument"],
     [["x"], "Unexpected argument 'x'"],
-  ])("refuses %j", (parameters, message) => {
+  ])("rejects %j", (parameters, message) => {
     expect(faultOf(...parameters)).toContain(message);
   });
 
-  it("names every fault, and shows how the command is used", () => {
+  it("reports all errors, and shows the usage of the command", () => {
     expect(faultOf("--email", "ada", "--kind", "c")).toBe(
       [
         "--name is required: 1 to 255 characters, without control characters such as tabs and line breaks",

@@ -22,7 +22,7 @@ describe("an access token", () => {
     ["whole", principal],
     ["without a workspace", { ...principal, workspaceId: undefined }],
     ["without an organization", { ...principal, organizationId: undefined, workspaceId: undefined }],
-  ])("says who the principal is: %s", async (_name, whole) => {
+  ])("identifies the principal: %s", async (_name, whole) => {
     const token = mintAccessToken(
       tokenContent(whole, { now: new Date(), ttlSeconds: 60, keyExpiresAt: undefined }),
       signingKey,
@@ -42,10 +42,10 @@ describe("an access token", () => {
 
   const now = new Date("2026-01-01T00:00:00.900Z");
   it.each([
-    ["its own life", undefined, "2026-01-01T00:01:00.000Z"],
-    ["its own life where the key lives longer", "2026-01-01T00:01:01.000Z", "2026-01-01T00:01:00.000Z"],
-    ["the key's life where that is shorter", "2026-01-01T00:00:30.999Z", "2026-01-01T00:00:30.000Z"],
-    ["the second in which the key ends", "2026-01-01T00:00:00.999Z", "2026-01-01T00:00:01.000Z"],
+    ["its own lifetime", undefined, "2026-01-01T00:01:00.000Z"],
+    ["its own lifetime if the key's is longer", "2026-01-01T00:01:01.000Z", "2026-01-01T00:01:00.000Z"],
+    ["the key's lifetime if that is shorter", "2026-01-01T00:00:30.999Z", "2026-01-01T00:00:30.000Z"],
+    ["the second in which the key expires", "2026-01-01T00:00:00.999Z", "2026-01-01T00:00:01.000Z"],
   ])("expires after %s", (_name, keyExpiry, expected) => {
     const keyExpiresAt = keyExpiry === undefined ? undefined : new Date(keyExpiry);
     const token = mintAccessToken(tokenContent(principal, { now, ttlSeconds: 60, keyExpiresAt }), signingKey);

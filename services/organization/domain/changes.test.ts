@@ -3,8 +3,8 @@ import { differencesOf } from "./changes.ts";
 
 it.each([
   ["nothing", { a: 1, b: ["x"] }, { a: 1, b: ["x"] }, []],
-  ["what is new", {}, { a: "x", b: null }, [{ field: "a", from: null, to: "x" }]],
-  ["what is gone", { a: "x" }, {}, [{ field: "a", from: "x", to: null }]],
+  ["a new value", {}, { a: "x", b: null }, [{ field: "a", from: null, to: "x" }]],
+  ["a removed value", { a: "x" }, {}, [{ field: "a", from: "x", to: null }]],
   ["an element of a list", { a: ["x"] }, { a: ["x", "y"] }, [{ field: "a", from: ["x"], to: ["x", "y"] }]],
   [
     "each field that differs, in order",
@@ -15,6 +15,6 @@ it.each([
       { field: "c", from: 3, to: false },
     ],
   ],
-])("a change log shows %s", (_name, before, after, expected) => {
+])("the change log shows %s", (_name, before, after, expected) => {
   expect(differencesOf(before, after)).toEqual(expected);
 });

@@ -4,7 +4,7 @@ import { isName } from "./field-rules.ts";
 it.each([
   ["one character", "x", true],
   ["255 characters", "x".repeat(255), true],
-  ["255 characters that take two units each", "😀".repeat(255), true],
+  ["255 characters of two UTF-16 units each", "😀".repeat(255), true],
   ["nothing", "", false],
   ["only spaces", "  ", false],
   ["256 characters", "x".repeat(256), false],

@@ -18,13 +18,13 @@ const api = newApiKey(owner, { workspaceId: "w", permissions: ["presets:read"] }
 const management = (parts: Partial<Key> = {}): Key => ({ ...newManagementKey(owner).key, ...parts });
 
 describe("an update of a key", () => {
-  it("is the same key where nothing differs", () => {
+  it("returns the same key if nothing differs", () => {
     expect(updatedKey(api, { name: "Key", disabled: false, expiresAt: null, permissions: ["presets:read"] }, now)).toBe(
       api,
     );
   });
 
-  it("changes what is given, and says when", () => {
+  it("changes the given fields, and records when", () => {
     expect(updatedKey(api, { disabled: true, expiresAt: soon }, now)).toEqual({
       ...api,
       disabled: true,
@@ -41,13 +41,13 @@ describe("the permissions of a key", () => {
       ["inference", "presets:read", "inference"],
       ["presets:read", "inference"],
     ],
-  ])("are %j in order, each once", (given, expected) => {
+  ])("are %j in order, without duplicates", (given, expected) => {
     expect(orderedPermissions(given)).toEqual(expected);
   });
 });
 
 describe("a rotated key", () => {
-  it("keeps all but its secret", () => {
+  it("keeps everything but its secret", () => {
     const made = newSecret();
     const { secret: _, ...kept } = made;
     expect(rotatedKey(api, made, 0, now)).toEqual({ ...api, ...kept, updatedAt: now, previousExpiresAt: undefined });
@@ -65,17 +65,17 @@ describe("a change of management keys", () => {
     ["the only key is renamed", [forever], [{ ...forever, name: "New" }], true],
     ["one of two is disabled", [forever, other], [off(forever)], true],
     ["both of two are disabled", [forever, other], [off(forever), off(other)], false],
-    ["what is left expires sooner", [forever, management({ expiresAt: later })], [off(forever)], false],
-    ["what is left has expired", [forever, management({ expiresAt: now })], [off(forever)], false],
+    ["the remaining key expires sooner", [forever, management({ expiresAt: later })], [off(forever)], false],
+    ["the remaining key has expired", [forever, management({ expiresAt: now })], [off(forever)], false],
     [
-      "what is left lasts longer",
+      "the remaining key lasts longer",
       [management({ expiresAt: soon, id: "x" }), management({ expiresAt: later })],
       [off(management({ id: "x" }))],
       true,
     ],
     ["an expired key is disabled", [management({ expiresAt: now, id: "x" })], [off(management({ id: "x" }))], true],
     ["a key of another kind is disabled", [forever], [off(api)], true],
-  ])("where %s", (_name, keys, changed, isAllowed) => {
+  ])("is checked when %s", (_name, keys, changed, isAllowed) => {
     const check = () => checkManagementRemains(keys, changed, now);
     if (isAllowed) check();
     else expect(check).toThrow(expect.objectContaining({ reason: "LAST_MANAGEMENT_KEY" }));
@@ -92,7 +92,7 @@ describe("the digest of a creation", () => {
     permissions: [],
     requestId: "a",
   };
-  it("is of all that is asked for, and not of its name", () => {
+  it("covers all requested fields, but not the request id", () => {
     const digest = creationDigest(creation);
     expect(creationDigest({ ...creation, requestId: "b" })).toEqual(digest);
     const others: Partial<KeyCreation>[] = [

@@ -8,13 +8,13 @@ const api = newApiKey(owner, { workspaceId: "w", permissions: ["presets:read"] }
 const management = newManagementKey(owner);
 
 describe("a new key", () => {
-  it("has a well-formed secret, and is stored by its hash", () => {
+  it("has a well-formed secret, and is stored as its hash", () => {
     expect(isKey(api.secret)).toBe(true);
     expect(api.key.hash).toBe(hashKey(api.secret).toString("hex"));
     expect(JSON.stringify(api.key)).not.toContain(api.secret);
   });
 
-  it("is like no other", () => {
+  it("is unique", () => {
     expect(management.secret).not.toBe(api.secret);
     expect(management.key.id).not.toBe(api.key.id);
   });
@@ -49,17 +49,17 @@ describe("the principal of a key", () => {
     expect(getPrincipal(scope("management"), undefined, now).permissions).toEqual(["presets:read", "presets:write"]);
   });
 
-  it("lacks what is gone", () => {
+  it("omits a deleted workspace and organization", () => {
     const principal = getPrincipal(scope("api", { organizationId: undefined, workspaceId: undefined }), undefined, now);
     expect(principal).toMatchObject({ organizationId: undefined, workspaceId: undefined });
   });
 
   it.each([
-    ["a key that is not there", undefined, undefined, "KEY_INVALID"],
-    ["a key that is not active", { ...scope("api"), key: { ...api.key, disabled: true } }, "x", "KEY_INVALID"],
-    ["another workspace than the reached one", scope("api"), "x", "WORKSPACE_NOT_FOUND"],
-    ["a workspace that is gone", scope("api", { workspaceId: undefined }), "w", "WORKSPACE_NOT_FOUND"],
-  ])("is refused for %s", (_name, found, workspaceId, reason) => {
+    ["a missing key", undefined, undefined, "KEY_INVALID"],
+    ["an inactive key", { ...scope("api"), key: { ...api.key, disabled: true } }, "x", "KEY_INVALID"],
+    ["another workspace than the key's", scope("api"), "x", "WORKSPACE_NOT_FOUND"],
+    ["a deleted workspace", scope("api", { workspaceId: undefined }), "w", "WORKSPACE_NOT_FOUND"],
+  ])("is rejected for %s", (_name, found, workspaceId, reason) => {
     expect(() => getPrincipal(found, workspaceId, now)).toThrow(expect.objectContaining({ reason }));
   });
 });

@@ -20,19 +20,19 @@ const encrypted = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.
 });
 
 describe("signing keys", () => {
-  it("keeps the order of the text, because the first key signs", () => {
+  it("keep the order of the text, because the first key signs", () => {
     const [a, b] = [newKeyPem(), newKeyPem()];
     const kids = (pem: string) => parseSigningKeys(pem, "KEY").map(({ jwk }) => jwk.kid);
     expect(kids(a + b)).toEqual([...kids(a), ...kids(b)]);
     expect(kids(b + a)).toEqual([...kids(b), ...kids(a)]);
   });
 
-  it("publishes nothing private", () => {
+  it("publish nothing private", () => {
     const [{ jwk }] = parseSigningKeys(newKeyPem(), "KEY");
     expect(Object.keys(jwk).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x", "y"]);
   });
 
-  it("names a key by its RFC 7638 thumbprint", () => {
+  it("are named by their RFC 7638 thumbprint", () => {
     // The example key of RFC 7517, appendix A.2.
     const key = {
       kty: "EC",
@@ -45,13 +45,13 @@ describe("signing keys", () => {
     expect(jwk.kid).toBe("cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s");
   });
 
-  it("takes a text whose line breaks are written as \\n", () => {
+  it("accept line breaks written as \\n", () => {
     const pem = newKeyPem();
     const [{ jwk }] = parseSigningKeys(pem.replaceAll("\n", "\\n"), "KEY");
     expect(jwk).toEqual(parseSigningKeys(pem, "KEY")[0].jwk);
   });
 
-  it("takes keys as `openssl ecparam -genkey` writes them", () => {
+  it("accept the output of `openssl ecparam -genkey`", () => {
     const parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n";
     const keys = [1, 2].map(() => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey);
     const pem = keys.map((key) => parameters + key.export({ type: "sec1", format: "pem" })).join("");
@@ -64,8 +64,8 @@ describe("signing keys", () => {
     ["another kind of key", ed25519, /PEM block 1/],
     ["a public key", publicKey.toString(), /PEM block 1/],
     ["an encrypted key", encrypted.toString(), /PEM block 1/],
-    ["a broken key behind a good one", newKeyPem() + newKeyPem().replace(/\n..../, "\n@@@@"), /PEM block 2/],
-  ])("refuses %s", (_name, pem, message) => {
+    ["a broken key after a good one", newKeyPem() + newKeyPem().replace(/\n..../, "\n@@@@"), /PEM block 2/],
+  ])("reject %s", (_name, pem, message) => {
     expect(() => parseSigningKeys(pem, "KEY")).toThrow(message);
   });
 });

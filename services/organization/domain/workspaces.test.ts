@@ -4,12 +4,12 @@ import { checkWorkspace, slugFromName } from "./workspaces.ts";
 const id = "0190a000-0000-7000-8000-00000000000a";
 
 describe("the slug of a workspace", () => {
-  it.each(["a", "0", "a-b", "a1-2b-c", "a".repeat(50), "0190a000-0000-7000-8000-00000000000"])("may be %s", (slug) => {
+  it.each(["a", "0", "a-b", "a1-2b-c", "a".repeat(50), "0190a000-0000-7000-8000-00000000000"])("accepts %s", (slug) => {
     checkWorkspace({ slug });
   });
 
   it.each(["", "-", "a-", "-a", "a--b", "A", "a_b", "a.b", "ü", "a b", "a\n", "a".repeat(51), id])(
-    "may not be %j",
+    "rejects %j",
     (slug) => {
       expect(() => checkWorkspace({ slug })).toThrow(
         expect.objectContaining({ violations: [expect.objectContaining({ path: "slug" })] }),
@@ -25,7 +25,7 @@ describe("the slug of a workspace", () => {
     [id, "workspace-0190a00000007000800000000000000a"],
     [`${"y".repeat(49)} z`, "y".repeat(49)],
     ["x".repeat(255), "x".repeat(50)],
-  ])("of %j is suggested to be %s", (name, slug) => {
+  ])("suggested for %j is %s", (name, slug) => {
     expect(slugFromName(name, id)).toBe(slug);
     checkWorkspace({ slug });
   });

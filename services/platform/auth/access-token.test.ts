@@ -89,11 +89,11 @@ function authenticate(token: string): Promise<Principal> {
 
 describe("AccessTokenVerifier", () => {
   it.each<[string, Principal]>([
-    ["all there is", principal],
+    ["all fields", principal],
     ["a management key", { ...principal, keyKind: "management", permissions: [] }],
-    ["a workspace that is gone", { ...principal, workspaceId: undefined }],
-    ["an organization that is gone", { ...principal, workspaceId: undefined, organizationId: undefined }],
-  ])("finds the principal in a token: %s", async (_name, whose) => {
+    ["a deleted workspace", { ...principal, workspaceId: undefined }],
+    ["a deleted organization", { ...principal, workspaceId: undefined, organizationId: undefined }],
+  ])("reads the principal from a token: %s", async (_name, whose) => {
     expect(await authenticate(sign(first, {}, whose))).toEqual(whose);
   });
 
@@ -101,18 +101,18 @@ describe("AccessTokenVerifier", () => {
     ["no header", undefined, "TOKEN_MISSING"],
     ["another scheme", "Basic abc", "TOKEN_MISSING"],
     ["no token", "Bearer ", "TOKEN_MISSING"],
-    ["no JWT", "Bearer abc", "TOKEN_INVALID"],
+    ["not a JWT", "Bearer abc", "TOKEN_INVALID"],
     ["a JWT without key id", `Bearer ${jwt.sign({}, "secret")}`, "TOKEN_INVALID"],
     [
       "another algorithm",
       `Bearer ${jwt.sign({}, "secret", { keyid: "first", issuer: accessTokenIssuer })}`,
       "TOKEN_INVALID",
     ],
-  ])("refuses %s", async (_name, header, reason) => {
+  ])("rejects %s", async (_name, header, reason) => {
     await expect(verifier.authenticate(header)).rejects.toMatchObject({ kind: "unauthenticated", reason });
   });
 
-  it("refuses the token of another issuer or key, and one that is not valid yet", async () => {
+  it("rejects a token of another issuer or key, or one that is not valid yet", async () => {
     const tokens = [
       sign(first, { issuer: "elsewhere" }),
       sign({ privateKey: second.privateKey, jwk: first.jwk }),
@@ -121,19 +121,19 @@ describe("AccessTokenVerifier", () => {
     for (const token of tokens) await expect(authenticate(token)).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
   });
 
-  it("refuses a token that has expired, also one that it has seen", async () => {
+  it("rejects an expired token, even if it is cached", async () => {
     const token = sign();
     await authenticate(token);
     vi.advanceTimersByTime(121_000);
     await expect(authenticate(token)).rejects.toMatchObject({ kind: "unauthenticated", reason: "TOKEN_EXPIRED" });
   });
 
-  it("fetches the keys once for tokens that come at once", async () => {
+  it("fetches the keys once for simultaneous tokens", async () => {
     await Promise.all(Array.from({ length: 10 }, (_, n) => authenticate(sign(first, { jwtid: String(n) }))));
     expect(fetches).toBe(1);
   });
 
-  it("learns a new key when a token names it", async () => {
+  it("fetches a new key when a token names it", async () => {
     await authenticate(sign());
     vi.advanceTimersByTime(1_001);
     published = [second.jwk, first.jwk];
@@ -141,7 +141,7 @@ describe("AccessTokenVerifier", () => {
     expect(fetches).toBe(2);
   });
 
-  it("does not fetch again and again for keys that are made up", async () => {
+  it("does not fetch repeatedly for made-up key ids", async () => {
     await authenticate(sign());
     for (let n = 0; n < 5; n += 1) {
       await expect(authenticate(sign({ ...second, jwk: { ...second.jwk, kid: `made-up-${n}` } }))).rejects.toThrow();
@@ -149,7 +149,7 @@ describe("AccessTokenVerifier", () => {
     expect(fetches).toBe(1);
   });
 
-  it("goes on with the keys it has where they cannot be fetched, and says so once a minute", async () => {
+  it("keeps using its keys if they cannot be fetched, and logs it once a minute", async () => {
     await authenticate(sign());
     published = new Error("ECONNREFUSED 10.0.0.1");
     for (let minute = 0; minute < 5; minute += 1) {
@@ -160,7 +160,7 @@ describe("AccessTokenVerifier", () => {
     expect(lines.filter((line) => line.includes("cannot be fetched"))).toHaveLength(5);
   });
 
-  it("says that it cannot tell, where it has never had the key", async () => {
+  it("returns unavailable if it has never had the key", async () => {
     published = new Error("ECONNREFUSED 10.0.0.1");
     await expect(authenticate(sign())).rejects.toMatchObject({
       kind: "unavailable",
@@ -173,7 +173,7 @@ describe("AccessTokenVerifier", () => {
     expect(await authenticate(sign())).toEqual(principal);
   });
 
-  it("refuses a token whose payload is no JSON", async () => {
+  it("rejects a token whose payload is not JSON", async () => {
     const header = Buffer.from(JSON.stringify({ typ: "JWT", alg: "ES256", kid: first.jwk.kid })).toString("base64url");
     const token = `${header}.${Buffer.from("secret").toString("base64url")}.x`;
     await expect(authenticate(token)).rejects.toMatchObject({ kind: "unauthenticated", reason: "TOKEN_INVALID" });
@@ -189,8 +189,8 @@ async function expectInvalid(token: string): Promise<void> {
   await expect(authenticate(token)).rejects.toMatchObject({ kind: "unauthenticated", reason: "TOKEN_INVALID" });
 }
 
-describe("a signing key that is published no more", () => {
-  it("takes with it the tokens that were seen before, though no other is ever shown", async () => {
+describe("a signing key that is no longer published", () => {
+  it("invalidates cached tokens even if no other token arrives", async () => {
     const token = sign(first, { expiresIn: 3_600 });
     await authenticate(token);
     published = [second.jwk];
@@ -201,7 +201,7 @@ describe("a signing key that is published no more", () => {
     await expectInvalid(token);
   });
 
-  it("takes them with it at once where a token of the new key comes", async () => {
+  it("invalidates cached tokens at once when a token of the new key arrives", async () => {
     const token = sign(first, { expiresIn: 3_600 });
     await authenticate(token);
     published = [second.jwk];
@@ -219,7 +219,7 @@ describe("a signing key that is published no more", () => {
     expect(refused.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
 
-  it("is gone also where another has taken its id", async () => {
+  it("is not trusted even if another key has its id", async () => {
     const token = sign(first, { expiresIn: 3_600 });
     await authenticate(token);
     published = [{ ...second.jwk, kid: "first" }];
@@ -229,7 +229,7 @@ describe("a signing key that is published no more", () => {
     await expectInvalid(token);
   });
 
-  it("leaves no trace of a token that is verified while it goes", async () => {
+  it("leaves no cached token that was verified meanwhile", async () => {
     const token = sign(first, { expiresIn: 3_600 });
     await authenticate(token);
     published = [second.jwk];
@@ -241,13 +241,13 @@ describe("a signing key that is published no more", () => {
   });
 });
 
-describe("a key set that is not what it should be", () => {
+describe("an invalid key set", () => {
   it.each<[string, unknown[]]>([
     ["no key", []],
-    ["no key of ours", [{ kty: "oct", k: "c2VjcmV0", kid: "first" }]],
+    ["no usable key", [{ kty: "oct", k: "c2VjcmV0", kid: "first" }]],
     ["nothing but garbage", [null, 1, "x", {}, { kid: 1 }]],
     ["a key off the curve", [{ ...first.jwk, x: "AAAA" }]],
-  ])("does not lock out everybody, and is logged: %s", async (_name, keys) => {
+  ])("does not lock everybody out, and is logged: %s", async (_name, keys) => {
     await authenticate(sign());
     published = keys as Jwk[];
     vi.advanceTimersByTime(60_001);
@@ -257,7 +257,7 @@ describe("a key set that is not what it should be", () => {
     expect(lines.join("")).toMatch(/the public keys of access tokens cannot be fetched/);
   });
 
-  it("may hold keys for other uses", async () => {
+  it("may contain keys for other uses", async () => {
     published = [
       { kty: "RSA", kid: "rsa" },
       { ...second.jwk, x: "AAAA", kid: "broken" },
@@ -268,15 +268,15 @@ describe("a key set that is not what it should be", () => {
     await expectInvalid(sign(second));
   });
 
-  it("takes the first of two keys with one id", async () => {
+  it("uses the first of two keys with one id", async () => {
     published = [first.jwk, { ...second.jwk, kid: "first" }];
     expect(await authenticate(sign())).toEqual(principal);
     await expectInvalid(sign({ ...second, jwk: first.jwk }));
   });
 });
 
-describe("what a token must say", () => {
-  it("is taken whole", async () => {
+describe("the claims of a token", () => {
+  it("are accepted if complete", async () => {
     expect(await authenticate(signClaims({}))).toEqual(principal);
     expect(await authenticate(signClaims({ nbf: Math.floor(Date.now() / 1000) }))).toEqual(principal);
   });
@@ -292,24 +292,24 @@ describe("what a token must say", () => {
         { [name]: value },
       ]),
     ),
-    ["a kind that is none", { kind: "admin" }],
-    ["a life of more than an hour", { exp: Math.floor(Date.now() / 1000) + 3_700 }],
-    ["no end", { exp: 1e300 }],
-  ])("is refused without a fault of ours: %s", async (_name, change) => {
+    ["an unknown kind", { kind: "admin" }],
+    ["a lifetime of more than an hour", { exp: Math.floor(Date.now() / 1000) + 3_700 }],
+    ["no expiry", { exp: 1e300 }],
+  ])("are rejected as invalid: %s", async (_name, change) => {
     await expectInvalid(signClaims(change));
   });
 
-  it("may name permissions that this release does not know", async () => {
+  it("may include unknown permissions", async () => {
     const token = signClaims({ perm: ["presets:read", "presets:launch"] });
     expect((await authenticate(token)).permissions).toEqual(["presets:read"]);
   });
 
-  it("is read only where the token is of a sane length", async () => {
+  it("are read only if the token is not too long", async () => {
     await expectInvalid(signClaims({ sub: "u".repeat(4_000) }));
   });
 });
 
-describe("a token that was not signed by a key of ours", () => {
+describe("a token not signed by a known key", () => {
   const publicPem = createPublicKey(first.privateKey).export({ type: "spki", format: "pem" }).toString();
   const unsigned = (header: object, payload: unknown = claimsFromPrincipal(principal)) =>
     `${[header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")}.`;
@@ -322,23 +322,23 @@ describe("a token that was not signed by a key of ours", () => {
   it.each<[string, () => string]>([
     ["no algorithm", () => unsigned({ alg: "none", kid: "first" })],
     ["no algorithm, in capitals", () => unsigned({ alg: "NONE", kid: "first" })],
-    ["the public key as a password", () => hmac(publicPem)],
-    ["the public key as JSON as a password", () => hmac(JSON.stringify(first.jwk))],
+    ["the public key as an HMAC secret", () => hmac(publicPem)],
+    ["the public key as JSON as an HMAC secret", () => hmac(JSON.stringify(first.jwk))],
     ["a key id that is a number", () => unsigned({ alg: "ES256", kid: 1 })],
     ["a key id that is an object", () => unsigned({ alg: "ES256", kid: { first: true } })],
     ["a key id that is a list", () => unsigned({ alg: "ES256", kid: ["first"] })],
-    ["a key id of an object's own", () => unsigned({ alg: "ES256", kid: "__proto__" })],
+    ["the name of an object property as key id", () => unsigned({ alg: "ES256", kid: "__proto__" })],
     ["a huge key id", () => unsigned({ alg: "ES256", kid: "k".repeat(100_000) })],
-    ["a key of its own", () => unsigned({ alg: "ES256", kid: "first", jwk: second.jwk })],
-    ["a payload that is a text", () => unsigned({ alg: "ES256", kid: "first" }, "text")],
+    ["an embedded key", () => unsigned({ alg: "ES256", kid: "first", jwk: second.jwk })],
+    ["a payload that is a string", () => unsigned({ alg: "ES256", kid: "first" }, "text")],
     ["no header", () => unsigned([])],
-  ])("is refused: %s", async (_name, token) => {
+  ])("is rejected: %s", async (_name, token) => {
     await authenticate(sign());
     await expectInvalid(token());
   });
 });
 
-describe("clocks that differ", () => {
+describe("clock differences", () => {
   /** As the organization service signs it, whose clock is this far ahead of ours. */
   function signAhead(aheadSeconds: number, options: jwt.SignOptions = {}): string {
     const iat = Math.floor(Date.now() / 1000) + aheadSeconds;
@@ -351,7 +351,7 @@ describe("clocks that differ", () => {
     });
   }
 
-  it.each([-59, -30, 30, 59])("by %i seconds: tokens are good for their whole life", async (aheadSeconds) => {
+  it.each([-59, -30, 30, 59])("of %i seconds do not shorten a token's life", async (aheadSeconds) => {
     issuerAheadMs = aheadSeconds * 1000;
     const token = signAhead(aheadSeconds);
     expect(await authenticate(token)).toEqual(principal);
@@ -366,7 +366,7 @@ describe("clocks that differ", () => {
     expect(lines.filter((line) => line.includes("the clock of this machine is"))).toHaveLength(1);
   });
 
-  it.each([-59, 0, 59])("by %i seconds: no token lives longer than its life", async (aheadSeconds) => {
+  it.each([-59, 0, 59])("of %i seconds do not extend a token's life", async (aheadSeconds) => {
     issuerAheadMs = aheadSeconds * 1000;
     const token = signAhead(aheadSeconds);
     expect(await authenticate(token)).toEqual(principal);
@@ -376,7 +376,7 @@ describe("clocks that differ", () => {
     await expect(authenticate(signAhead(aheadSeconds - 66))).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
   });
 
-  it("are measured anew before a token is refused", async () => {
+  it("are measured again before a token is rejected", async () => {
     issuerAheadMs = 0;
     await verifier.check();
     vi.advanceTimersByTime(1_001);
@@ -384,7 +384,7 @@ describe("clocks that differ", () => {
     expect(await authenticate(signAhead(-50))).toEqual(principal);
   });
 
-  it("are not waited for again before a token is refused, where nobody answered last time", async () => {
+  it("are not measured again before a rejection if the last attempt got no answer", async () => {
     issuerAheadMs = 0;
     const token = sign();
     await authenticate(token);
@@ -397,7 +397,7 @@ describe("clocks that differ", () => {
     expect(fetches).toBe(3);
   });
 
-  it("make a token that is refused count once", async () => {
+  it("count a rejected token once", async () => {
     issuerAheadMs = 0;
     await expect(authenticate(signAhead(-90))).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
     vi.advanceTimersByTime(1_001);
@@ -405,7 +405,7 @@ describe("clocks that differ", () => {
     expect(await metrics.registry.getSingleMetricAsString("setpoint_tokens_out_of_time_total")).toMatch(/ 2$/m);
   });
 
-  it("from what they were, because both were set back: tokens are good", async () => {
+  it("do not matter if both clocks were set back", async () => {
     await verifier.check();
     vi.advanceTimersByTime(1_001);
     vi.setSystemTime(Date.now() - 3_600_000);
@@ -415,7 +415,7 @@ describe("clocks that differ", () => {
   it.each([
     [90, "90 s behind"],
     [-150, "150 s ahead of"],
-  ])("by %i seconds: the process is not ready, says why, and recovers", async (aheadSeconds, said) => {
+  ])("of %i seconds make the process not ready with a reason, until corrected", async (aheadSeconds, said) => {
     issuerAheadMs = aheadSeconds * 1000;
     await expect(authenticate(signAhead(aheadSeconds))).rejects.toMatchObject({ kind: "unauthenticated" });
     await expect(verifier.check()).rejects.toThrow(`the clock of this machine is ${said} that of the organization`);
@@ -430,17 +430,14 @@ describe("clocks that differ", () => {
   it.each([
     [-62, 0],
     [-66, 1],
-  ])(
-    "of %i seconds make a token of a minute count %i times: one that has just ended was only slow",
-    async (ahead, times) => {
-      await authenticate(signAhead(ahead));
-      expect(await metrics.registry.getSingleMetricAsString("setpoint_tokens_out_of_time_total")).toMatch(
-        new RegExp(` ${times}$`, "m"),
-      );
-    },
-  );
+  ])("of %i seconds count a one-minute token %i times, unless it only just expired", async (ahead, times) => {
+    await authenticate(signAhead(ahead));
+    expect(await metrics.registry.getSingleMetricAsString("setpoint_tokens_out_of_time_total")).toMatch(
+      new RegExp(` ${times}$`, "m"),
+    );
+  });
 
-  it("are told by a token that was issued in the future, counted each time and logged once a minute", async () => {
+  it("shown by a token from the future are counted each time and logged once a minute", async () => {
     for (let n = 0; n < 3; n += 1) await authenticate(signAhead(30, { jwtid: String(n) }));
     expect(await metrics.registry.getSingleMetricAsString("setpoint_tokens_out_of_time_total")).toMatch(/ 3$/m);
     expect(lines.filter((line) => line.includes("of another time"))).toHaveLength(1);
@@ -449,7 +446,7 @@ describe("clocks that differ", () => {
     expect(lines.filter((line) => line.includes("of another time"))).toHaveLength(2);
   });
 
-  it("are measured at once where a token comes from too far in the future", async () => {
+  it("are measured at once when a token is from too far in the future", async () => {
     issuerAheadMs = 0;
     await verifier.check();
     vi.advanceTimersByTime(1_001);
@@ -460,8 +457,8 @@ describe("clocks that differ", () => {
   });
 });
 
-describe("a clock that is set", () => {
-  it("back by an hour: a token that was seen ends when it would have, and keys are fetched as ever", async () => {
+describe("setting the clock", () => {
+  it("back by an hour does not extend a cached token or stop key fetches", async () => {
     const token = sign();
     await authenticate(token);
     vi.setSystemTime(Date.now() - 3_600_000);
@@ -479,7 +476,7 @@ describe("a clock that is set", () => {
     await expectInvalid(sign());
   });
 
-  it("ahead by 90 seconds: a token that was seen is good to its end", async () => {
+  it("ahead by 90 seconds does not shorten a cached token", async () => {
     const token = sign();
     await authenticate(token);
     vi.setSystemTime(Date.now() + 90_000);
@@ -489,7 +486,7 @@ describe("a clock that is set", () => {
 });
 
 describe("readiness", () => {
-  it("needs keys, which it fetches itself and keeps fresh while nobody calls", async () => {
+  it("requires keys, which are fetched and refreshed even without calls", async () => {
     published = new Error("the service cannot be reached", { cause: new Error("connect ECONNREFUSED") });
     await expect(verifier.check()).rejects.toThrow(
       "the keys of access tokens could not be fetched yet: connect ECONNREFUSED",

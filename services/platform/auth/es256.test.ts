@@ -21,7 +21,7 @@ function signed(header: unknown, payload: string): string {
 }
 
 describe("an ES256 JWT", () => {
-  it("of ours is read by jsonwebtoken", () => {
+  it("of ours is accepted by jsonwebtoken", () => {
     for (const n of numbers) {
       const token = signJwt({ n, text: "é" }, { privateKey, kid: "k" });
       const { header, payload } = jwt.verify(token, publicKey, { algorithms: ["ES256"], complete: true });
@@ -32,7 +32,7 @@ describe("an ES256 JWT", () => {
     }
   });
 
-  it("of jsonwebtoken is read by us", () => {
+  it("of jsonwebtoken is accepted by us", () => {
     for (const n of numbers) {
       const token = jwt.sign({ n, text: "é" }, privateKey, { algorithm: "ES256", keyid: "k", noTimestamp: true });
       expect(readJwt(token)?.kid).toBe("k");
@@ -40,7 +40,7 @@ describe("an ES256 JWT", () => {
     }
   });
 
-  it("says nothing where another key has signed it, or any of its bytes is another", () => {
+  it("is rejected if signed by another key or changed in any byte", () => {
     expect(read(signJwt({}, { privateKey: other.privateKey, kid: "k" }))).toBeUndefined();
     const token = signJwt({ sub: "a" }, { privateKey, kid: "k" });
     for (let at = 0; at < token.length - 1; at += 1) {
@@ -52,16 +52,16 @@ describe("an ES256 JWT", () => {
   it.each([
     ["signature of zeros", (content: string) => `${content}.${"A".repeat(86)}`],
     ["signature of ones", (content: string) => `${content}.${"_".repeat(85)}w`],
-    ["signature that is short", (content: string, signature: string) => `${content}.${signature.slice(0, -2)}`],
-    ["signature that is long", (content: string, signature: string) => `${content}.${signature}AA`],
-    ["signature with padding", (content: string, signature: string) => `${content}.${signature}==`],
+    ["short signature", (content: string, signature: string) => `${content}.${signature.slice(0, -2)}`],
+    ["long signature", (content: string, signature: string) => `${content}.${signature}AA`],
+    ["padded signature", (content: string, signature: string) => `${content}.${signature}==`],
     [
       "signature in DER",
       (content: string) => `${content}.${createSign("sha256").update(content).sign(privateKey, "base64url")}`,
     ],
     ["fourth part", (content: string, signature: string) => `${content}.${signature}.A`],
-    ["line break behind it", (content: string, signature: string) => `${content}.${signature}\n`],
-  ])("says nothing with a %s", (_name, change) => {
+    ["trailing line break", (content: string, signature: string) => `${content}.${signature}\n`],
+  ])("is rejected with a %s", (_name, change) => {
     const token = signJwt({ sub: "a" }, { privateKey, kid: "k" });
     const end = token.lastIndexOf(".");
     expect(read(change(token.slice(0, end), token.slice(end + 1)))).toBeUndefined();
@@ -72,9 +72,9 @@ describe("an ES256 JWT", () => {
     ["no algorithm", { kid: "k" }, "{}"],
     ["no key id", { alg: "ES256" }, "{}"],
     ["a header that is null", null, "{}"],
-    ["an extension that must be understood", { alg: "ES256", kid: "k", crit: ["b64"], b64: false }, "{}"],
-    ["a payload that is no JSON", { alg: "ES256", kid: "k" }, "secret"],
-  ])("says nothing with %s, though it is signed", (_name, header, payload) => {
+    ["a critical extension", { alg: "ES256", kid: "k", crit: ["b64"], b64: false }, "{}"],
+    ["a payload that is not JSON", { alg: "ES256", kid: "k" }, "secret"],
+  ])("is rejected with %s, even if signed", (_name, header, payload) => {
     expect(read(signed(header, payload))).toBeUndefined();
   });
 });

@@ -17,14 +17,14 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 describe("jwksFrom", () => {
-  it("fetches the keys, and what the clock of the service shows", async () => {
+  it("fetches the keys and the service's time", async () => {
     const url = await serve((_, response) => response.end('{"keys":[{"kid":"a"}]}'));
     const { keys, timeMs = 0 } = await jwksFrom(url)();
     expect(keys).toEqual([{ kid: "a" }]);
     expect(Math.abs(timeMs - Date.now())).toBeLessThan(5_000);
   });
 
-  it("does without a clock where the answer has none", async () => {
+  it("accepts an answer without a time", async () => {
     const url = await serve((_, response) => {
       response.sendDate = false;
       response.end('{"keys":[]}');
@@ -34,20 +34,20 @@ describe("jwksFrom", () => {
 
   it.each<[string, RequestListener]>([
     ["an error", (_, response) => response.writeHead(500).end('{"keys":[]}')],
-    ["another place", (_, response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end()],
-    ["no JSON", (_, response) => response.end("<html>")],
+    ["a redirect", (_, response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end()],
+    ["not JSON", (_, response) => response.end("<html>")],
     ["null", (_, response) => response.end("null")],
-    ["no list", (_, response) => response.end('{"keys":{}}')],
+    ["not a list", (_, response) => response.end('{"keys":{}}')],
     ["nothing at all", (_, response) => response.end()],
     [
       "half an answer",
       (_, response) => void response.writeHead(200, { "content-length": 99 }).write("{", () => response.destroy()),
     ],
-  ])("fails where the answer is %s", async (_name, listener) => {
+  ])("fails if the answer is %s", async (_name, listener) => {
     await expect(jwksFrom(await serve(listener))()).rejects.toThrow();
   });
 
-  it("reads no more of an endless answer than a key set can have", async () => {
+  it("reads only a bounded part of an endless answer", async () => {
     let sentBytes = 0;
     const url = await serve((_, response) => {
       const chunk = Buffer.alloc(16 * 1024, " ");
@@ -66,7 +66,7 @@ describe("jwksFrom", () => {
     expect(sentBytes).toBeLessThan(50e6);
   });
 
-  it("does not wait for ever for an answer that trickles", async () => {
+  it("times out if an answer trickles in", async () => {
     const url = await serve((_, response) => {
       const timer = setInterval(() => response.write(" "), 50);
       response.once("close", () => clearInterval(timer));

@@ -16,8 +16,8 @@ const principal: Principal = {
   permissions: ["presets:read"],
 };
 
-describe("what a principal must have", () => {
-  it("is there", () => {
+describe("a requirement on a principal", () => {
+  it("passes if met", () => {
     requirePermission(principal, "presets:read");
     requirePermission(principal, "inference", "presets:read");
     requireManagementKey(principal);
@@ -51,7 +51,7 @@ describe("what a principal must have", () => {
       "not_found",
       "ORGANIZATION_NOT_FOUND",
     ],
-  ])("is missed where it is not: %s", (_name, require, kind, reason) => {
+  ])("fails if not met: %s", (_name, require, kind, reason) => {
     expect(require).toThrow(expect.objectContaining({ kind, reason }));
   });
 });

@@ -67,12 +67,12 @@ function altered(token: string, change: (header: Record<string, unknown>, payloa
   return [...parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")), signature].join(".");
 }
 
-describe("tokens that were signed together", () => {
-  it.each([1, 2, 3, 5, 64, 100])("say who each principal is: %d of them", async (count) => {
+describe("tokens signed as a batch", () => {
+  it.each([1, 2, 3, 5, 64, 100])("identify each principal: %d of them", async (count) => {
     for (const [n, token] of mint(count).entries()) expect(await verifier.verify(token)).toEqual(principalOf(n));
   });
 
-  it("are checked by one signature: that of the batch, once", async () => {
+  it("are verified with one signature check per batch", async () => {
     const [first, second] = mint(3) as [string, string];
     const unsigned = altered(second, (header) => {
       const { proof = [] } = decodeProof(String(header.batch), 64) ?? {};
@@ -83,7 +83,7 @@ describe("tokens that were signed together", () => {
     expect(await verifier.verify(unsigned)).toEqual(principalOf(1));
   });
 
-  it("are good one by one, and to whoever knows nothing of batches", async () => {
+  it("are valid individually, even for verifiers without batch support", async () => {
     for (const [n, token] of mint(5).entries()) {
       verifier = new AccessTokenVerifier(async () => ({ keys: published }));
       expect(await verifier.verify(token)).toEqual(principalOf(n));
@@ -92,11 +92,11 @@ describe("tokens that were signed together", () => {
     }
   });
 
-  it("stay within what a token may take", () => {
+  it("stay within the maximum token length", () => {
     for (const token of mint(100)) expect(token.length).toBeLessThan(1_500);
   });
 
-  it("are refused with other claims, also once the batch is known", async () => {
+  it("are rejected with other claims, even once the batch is cached", async () => {
     const tokens = mint(4);
     const forged = altered(tokens[0] as string, (_header, payload) => {
       payload.ws = "another";
@@ -106,7 +106,7 @@ describe("tokens that were signed together", () => {
     await refused(forged);
   });
 
-  it("are refused with the place of another in the batch", async () => {
+  it("are rejected with another token's place in the batch", async () => {
     const [first, second] = mint(4) as [string, string];
     await verifier.verify(first);
     await verifier.verify(second);
@@ -118,7 +118,7 @@ describe("tokens that were signed together", () => {
     );
   });
 
-  it("are refused where a batch was signed by another key, or is said to be of one", async () => {
+  it("are rejected if the batch was signed by another key or claims to be", async () => {
     published = [ours.jwk, other.jwk];
     const [token] = mint(2, { ...other, kid: ours.kid }) as [string];
     await refused(token);
@@ -131,7 +131,7 @@ describe("tokens that were signed together", () => {
     );
   });
 
-  it("are refused where a hash inside of the tree is shown as a payload", async () => {
+  it("are rejected if an inner hash of the tree is passed off as a payload", async () => {
     const payloads = mint(4).map((token) => token.split(".")[1] as string);
     const { root, proofs } = proveBatch(payloads);
     const [sibling, above] = proofs[0] as [Buffer, Buffer];
@@ -142,11 +142,11 @@ describe("tokens that were signed together", () => {
   });
 
   it.each([
-    ["no text", 5],
+    ["not a string", 5],
     ["no signature", "AAAA"],
     ["half a hash", Buffer.alloc(64 + 16).toString("base64url")],
-    ["more hashes than any batch has", Buffer.alloc(64 + 11 * 32).toString("base64url")],
-  ])("are judged by their own signature where the batch is %s", async (_name, batch) => {
+    ["longer than any batch's", Buffer.alloc(64 + 11 * 32).toString("base64url")],
+  ])("are verified by their own signature if the batch is %s", async (_name, batch) => {
     const token = signJwt(claimsOf(1), ours);
     await refused(
       altered(token, (header) => {
@@ -156,7 +156,7 @@ describe("tokens that were signed together", () => {
     expect(await verifier.verify(token)).toEqual(principalOf(1));
   });
 
-  it("end with their key, though the batch was known", async () => {
+  it("become invalid with their key, even if the batch is cached", async () => {
     const [first, second] = mint(2, ours, 3_600) as [string, string];
     await verifier.verify(first);
     published = [other.jwk];
@@ -166,7 +166,7 @@ describe("tokens that were signed together", () => {
     await refused(second);
   });
 
-  it("end one by one, when each has expired", async () => {
+  it("expire individually", async () => {
     const [short, long] = signJwts([claimsOf(0, 60), claimsOf(1, 600)], ours) as [string, string];
     await verifier.verify(long);
     vi.advanceTimersByTime(121_000);
@@ -175,11 +175,11 @@ describe("tokens that were signed together", () => {
   });
 });
 
-it("reads a proof as it was written", () => {
+it("decodes a proof as it was encoded", () => {
   const [signature, hash] = [Buffer.alloc(64, 1), Buffer.alloc(32, 2)];
   expect(decodeProof(encodeProof(signature, [hash, hash]), 64)).toEqual({ signature, proof: [hash, hash] });
 });
 
-it.each([0, 63, 65, 64 + 32 - 1, 64 + 11 * 32])("reads no proof from %i bytes", (bytes) => {
+it.each([0, 63, 65, 64 + 32 - 1, 64 + 11 * 32])("decodes no proof from %i bytes", (bytes) => {
   expect(decodeProof(Buffer.alloc(bytes).toString("base64url"), 64)).toBeUndefined();
 });

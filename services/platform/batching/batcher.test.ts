@@ -50,7 +50,7 @@ function slowBatcher(policy: Partial<BatchPolicy<string>> = {}) {
 const turn = () => new Promise(setImmediate);
 
 describe("Batcher", () => {
-  it("tells who watches it how many go out together, and how many wait", async () => {
+  it("reports how many requests are sent together and how many wait", async () => {
     const sent: number[] = [];
     let readWaiting = () => -1;
     const observer = {
@@ -68,7 +68,7 @@ describe("Batcher", () => {
     expect([sent, readWaiting()]).toEqual([[2, 1], 0]);
   });
 
-  it("sends a lone request without waiting for a turn of the event loop", async () => {
+  it("sends a single request without waiting for an event loop turn", async () => {
     const { ask, batches } = slowBatcher();
     const answer = ask("a");
     await Promise.resolve();
@@ -77,7 +77,7 @@ describe("Batcher", () => {
     expect(await answer).toBe("a!");
   });
 
-  it("sends what is asked in one go as one batch", async () => {
+  it("sends simultaneous requests as one batch", async () => {
     const { ask, batches, begun } = slowBatcher({ batchesMax: 2 });
     const answers = ["a", "b", "c"].map((request) => ask(request));
     const batch = await begun(1);
@@ -87,7 +87,7 @@ describe("Batcher", () => {
     expect(batches).toHaveLength(1);
   });
 
-  it("gathers what comes while something is under way, until a turn brings no more", async () => {
+  it("collects requests while a batch runs, until a turn brings no more", async () => {
     const { ask, batches, begun } = slowBatcher({ batchesMax: 2 });
     const answers = [ask("lone")];
     await begun(1);
@@ -101,7 +101,7 @@ describe("Batcher", () => {
     expect(await Promise.all(answers)).toEqual(["lone!", "a!", "b!", "c!"]);
   });
 
-  it("sends lone requests one by one again after a crowd", async () => {
+  it("sends single requests one by one again after a burst", async () => {
     const { ask, begun, batches } = slowBatcher();
     const crowd = ["a", "b"].map((request) => ask(request));
     (await begun(1)).answer();
@@ -116,7 +116,7 @@ describe("Batcher", () => {
     await second;
   });
 
-  it("waits for the next batch while as many as may are under way, and never makes one too large", async () => {
+  it("waits while the maximum number of batches runs, and never exceeds the batch size", async () => {
     const { ask, begun } = slowBatcher({ countMax: 2 });
     const answers = [ask("a")];
     const first = await begun(1);
@@ -132,7 +132,7 @@ describe("Batcher", () => {
     expect(await Promise.all(answers)).toEqual(["a!", "b!", "c!", "d!"]);
   });
 
-  it("bounds a batch in bytes, sends what is larger alone, and lets nothing overtake it", async () => {
+  it("bounds a batch in bytes, sends larger requests alone and keeps the order", async () => {
     const { ask, batches } = slowBatcher({ bytesMax: 10, bytesOf: (request) => request.length, batchesMax: 10 });
     const answers = ["aaaa", "bbbb", "c".repeat(50), "dd", "ee", "ffffff"].map((request) => ask(request));
     await turn();
@@ -145,7 +145,7 @@ describe("Batcher", () => {
     await Promise.all(answers);
   });
 
-  it("refuses what comes while too many wait, and takes more once they are gone", async () => {
+  it("rejects requests while too many wait, and accepts more afterwards", async () => {
     const { ask, begun } = slowBatcher({ waitingMax: 2 });
     const running = ask("running");
     const first = await begun(1);
@@ -159,7 +159,7 @@ describe("Batcher", () => {
     expect(await later).toBe("later!");
   });
 
-  it("refuses what comes while too many bytes wait, but never a lone request for its size", async () => {
+  it("rejects requests while too many bytes wait, but never a single large one", async () => {
     const { ask, begun } = slowBatcher({ waitingBytesMax: 100, bytesOf: (request) => request.length });
     const running = ask("r".repeat(500));
     const first = await begun(1);
@@ -170,10 +170,10 @@ describe("Batcher", () => {
     await Promise.all([running, waiting]);
   });
 
-  describe("of requests that are alike", () => {
+  describe("with identical requests", () => {
     const keyOf = (request: string) => request[0] as string;
 
-    it("makes one, and knows all who asked", async () => {
+    it("sends one, and keeps all callers", async () => {
       const { ask, begun } = slowBatcher({ keyOf });
       const answers = ["a1", "b1", "a2"].map((request) => ask(request));
       const batch = await begun(1);
@@ -183,7 +183,7 @@ describe("Batcher", () => {
       expect(await Promise.all(answers)).toEqual(["a1!", "b1!", "a1!"]);
     });
 
-    it("waits for a turn that brings no more of them, after a crowd of them", async () => {
+    it("waits after a burst for a turn that brings no more of them", async () => {
       const { ask, batches, begun } = slowBatcher({ keyOf, batchesMax: 2 });
       const crowd = ["a1", "a2", "a3"].map((request) => ask(request));
       (await begun(1)).answer();
@@ -200,7 +200,7 @@ describe("Batcher", () => {
       expect(await Promise.all(answers)).toEqual(["a4!", "a4!", "a4!"]);
     });
 
-    it("never adds to a batch that has begun", async () => {
+    it("never joins a batch that has started", async () => {
       const { ask, begun } = slowBatcher({ keyOf });
       const early = ask("a1");
       const first = await begun(1);
@@ -211,7 +211,7 @@ describe("Batcher", () => {
       expect(await late).toBe("a2!");
     });
 
-    it("gives each their own deadline, and the batch the latest", async () => {
+    it("gives each caller their own deadline, and the batch the latest", async () => {
       const { ask, begun } = slowBatcher({ keyOf });
       const lateMs = monotonicMs() + 10_000;
       const hasty = ask("a1", { deadlineMs: monotonicMs() + 500 });
@@ -242,7 +242,7 @@ describe("Batcher", () => {
       await Promise.all(answers);
     });
 
-    it("lets a crowd in one of them keep nobody else waiting", async () => {
+    it("does not let a burst in one lane delay the others", async () => {
       const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 2 });
       const answers = ["a1", "a2", "a3", "a4", "b1"].map((request) => ask(request));
       for (const count of [1, 2, 3]) (await begun(count)).answer();
@@ -250,7 +250,7 @@ describe("Batcher", () => {
       expect(batches.map(({ requests }) => requests)).toEqual([["a1", "a2"], ["b1", "a3"], ["a4"]]);
     });
 
-    it("has those stand back who have waited for half of their time, while others have not", async () => {
+    it("serves fresher requests before those past half of their time", async () => {
       const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 2 });
       const first = ask("a0");
       const running = await begun(1);
@@ -264,7 +264,7 @@ describe("Batcher", () => {
       expect(batches.map(({ requests }) => requests)).toEqual([["a0"], ["c1", "a2"], ["b1", "a1"]]);
     });
 
-    it("has those stand back behind all others who have less time left than a batch takes", async () => {
+    it("serves requests last that have less time left than a batch takes", async () => {
       const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 3 });
       const first = ask("a0");
       const running = await begun(1);
@@ -278,7 +278,7 @@ describe("Batcher", () => {
       expect(batches.map(({ requests }) => requests)).toEqual([["a0"], ["b2", "c1", "a1"], ["b1"]]);
     });
 
-    it("goes by half of their time also among those who all have less left than a batch takes", async () => {
+    it("compares by half of their time if all have less left than a batch takes", async () => {
       const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 3 });
       const first = ask("a0");
       const running = await begun(1);
@@ -293,7 +293,7 @@ describe("Batcher", () => {
     });
   });
 
-  it("has those stand back who have waited for half of their time, unless others ask alike who have not", async () => {
+  it("serves fresher requests first, unless an identical one is fresh", async () => {
     const { ask, batches, begun } = slowBatcher({ keyOf: (request) => request, countMax: 2 });
     const first = ask("running");
     const running = await begun(1);
@@ -307,7 +307,7 @@ describe("Batcher", () => {
     expect(batches.map(({ requests }) => requests)).toEqual([["running"], ["b", "c"], ["d", "a"]]);
   });
 
-  it("puts only requests of one group into a batch", async () => {
+  it("batches only requests of one group", async () => {
     const { ask, batches } = slowBatcher({ groupOf: (request) => request[0] as string, batchesMax: 5 });
     const answers = ["a1", "b1", "a2"].map((request) => ask(request));
     await turn();
@@ -316,7 +316,7 @@ describe("Batcher", () => {
     await Promise.all(answers);
   });
 
-  it("tells a caller who waits that their time is up, and never begins their work", async () => {
+  it("rejects a waiting request at its deadline, and never starts it", async () => {
     const { ask, begun, batches } = slowBatcher({ keyOf: (request) => request });
     const running = ask("running");
     const first = await begun(1);
@@ -334,7 +334,7 @@ describe("Batcher", () => {
   it.each([
     ["lanes", { laneOf: (request: string) => request[0] as string }],
     ["one queue", {}],
-  ])("makes room in %s for as many as were told that their time is up, and no more", async (_, lanes) => {
+  ])("frees the places of expired requests in %s, and no more", async (_, lanes) => {
     const { ask, batches, begun } = slowBatcher({ ...lanes, waitingBytesMax: 3 });
     const answers = [ask("a1")];
     const running = await begun(1);
@@ -349,7 +349,7 @@ describe("Batcher", () => {
     expect(batches[1]?.requests.toSorted()).toEqual(["a3", "b2", "c1"]);
   });
 
-  it("tells a caller who waits to have something stored a while before their time is up", async () => {
+  it("rejects a waiting write some time before its deadline", async () => {
     const { ask, begun } = slowBatcher({ expiresRunning: false });
     const running = ask("running");
     const batch = await begun(1);
@@ -360,7 +360,7 @@ describe("Batcher", () => {
     await running;
   });
 
-  it("leaves a batch that stores something to say itself what became of it", async () => {
+  it("lets a running write report its own outcome past the deadline", async () => {
     const { ask, begun } = slowBatcher({ expiresRunning: false });
     const answer = ask("a", { deadlineMs: monotonicMs() + 500 });
     const batch = await begun(1);
@@ -369,7 +369,7 @@ describe("Batcher", () => {
     expect(await answer).toBe("a!");
   });
 
-  it("fails a batch alone, and goes on with the next", async () => {
+  it("fails only one batch, and continues with the next", async () => {
     const { ask, begun } = slowBatcher();
     const bad = ask("a");
     (await begun(1)).fail(new Error("no database"));
@@ -379,7 +379,7 @@ describe("Batcher", () => {
     expect(await good).toBe("b!");
   });
 
-  it("fails a part that its batch forgot", async () => {
+  it("fails a part that its batch did not answer", async () => {
     const batcher = new Batcher<string, string>(unbounded, async () => {});
     const caller = { deadlineMs: monotonicMs() + 30_000, isCanceled: () => false };
     await expect(batcher.submit("a", caller)).rejects.toThrow("did not say");

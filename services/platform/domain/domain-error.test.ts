@@ -13,15 +13,15 @@ describe("invalidRequest", () => {
       ],
       "a is required (and 2 more)",
     ],
-  ])("says the first violation and counts the others: %j", (violations, message) => {
+  ])("states the first violation and counts the others: %j", (violations, message) => {
     expect(invalidRequest(violations)).toMatchObject({ kind: "invalid_argument", message, violations });
   });
 
   it.each([
     ["a hundred", "k", 100],
-    ["as many as are of readable length", "k".repeat(1_000), 16],
+    ["as many as stay readable", "k".repeat(1_000), 16],
     ["one, however long", "k".repeat(100_000), 1],
-  ])("tells %s of many", (_name, path, count) => {
+  ])("lists %s of many", (_name, path, count) => {
     const refusal = invalidRequest(Array(1_000).fill({ path, message: "is bad" }));
     expect(refusal.violations).toHaveLength(count);
     expect(refusal.message).toContain("(and 999 more)");

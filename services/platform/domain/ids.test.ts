@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { idFromBytes, idToBytes, isId, newId } from "./ids.ts";
 
 describe("ids", () => {
-  it("are UUIDs of version 7, no two alike, whose first part ascends with time", () => {
+  it("are unique UUIDs of version 7 that ascend with time", () => {
     const ids = Array.from({ length: 1_000 }, () => newId());
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const times = ids.map((id) => id.slice(0, 13));
@@ -18,7 +18,7 @@ describe("ids", () => {
   });
 
   it.each(["", "x", "019a0000-0000-7000-8000-00000000000", "019a0000-0000-7000-8000-0000000000000", "{}"])(
-    "are not %j",
+    "reject %j",
     (text) => {
       expect(isId(text)).toBe(false);
     },

@@ -15,7 +15,7 @@ describe("pageFrom", () => {
       { offset: 2_147_483_647, limit: 100 },
       { offset: 2_147_483_647, limit: 100 },
     ],
-  ])("takes %j", (request, page) => {
+  ])("accepts %j", (request, page) => {
     expect(pageFrom(request)).toEqual(page);
   });
 
@@ -24,7 +24,7 @@ describe("pageFrom", () => {
     [{ offset: 0, limit: -1 }, ["limit"]],
     [{ offset: 0, limit: 101 }, ["limit"]],
     [{ offset: -1, limit: 101 }, ["offset", "limit"]],
-  ])("refuses %j, and clamps nothing", (request, paths) => {
+  ])("rejects %j instead of clamping", (request, paths) => {
     const violations = paths.map((path) => expect.objectContaining({ path }));
     expect(() => pageFrom(request)).toThrow(expect.objectContaining({ kind: "invalid_argument", violations }));
   });

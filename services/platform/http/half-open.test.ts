@@ -31,12 +31,12 @@ async function serve(changed: (server: Server) => void): Promise<void> {
 describe("answerHalfClosed", () => {
   const request = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
 
-  it("answers who has closed their side, and closes", async () => {
+  it("answers a half-closed connection, and closes it", async () => {
     await serve(answerHalfClosed);
     expect(await answerTo(request)).toContain("answered");
   });
 
-  it("is needed: Node by itself does not answer them", async () => {
+  it("is needed, because Node itself does not answer it", async () => {
     await serve(() => {});
     expect(await answerTo(request)).toBe("");
   });

@@ -57,14 +57,14 @@ describe.concurrent("a connection of createHttpServer", () => {
     connection.hangUp();
   });
 
-  it("whose request takes longer than a caller may is still answered", async ({ expect, onTestFinished }) => {
+  it("with a slow answer is still answered", async ({ expect, onTestFinished }) => {
     const listener: RequestListener = (_, response) => setTimeout(() => response.end("late"), 2 * timeouts.stalledMs);
     const { connection } = await open(listener, onTestFinished);
     connection.send(get);
     expect(await connection.closed()).toContain("late");
   });
 
-  it("that sends no host is refused", async ({ expect, onTestFinished }) => {
+  it("without a Host gets 400", async ({ expect, onTestFinished }) => {
     const { connection } = await open(echo, onTestFinished);
     connection.send("GET / HTTP/1.1\r\n\r\n");
     await connection.closed();
@@ -72,11 +72,11 @@ describe.concurrent("a connection of createHttpServer", () => {
   });
 });
 
-describe("a server that is late", () => {
+describe("a server blocked past a timeout", () => {
   it.each([
     ["small", 4],
     ["large", 10 * 1024 * 1024],
-  ])("gives a %s answer to a next request that came in time, and leaves the connection open", async (_, bytes) => {
+  ])("answers the next request (%s answer) that came in time, and keeps the connection open", async (_, bytes) => {
     const { connection } = await open(({ url }, response) => response.end("x".repeat(url === "/next" ? bytes : 4)));
     connection.send(get);
     await expect.poll(() => connection.statuses, soon).toEqual([200]);
@@ -91,17 +91,14 @@ describe("a server that is late", () => {
   });
 });
 
-it.runIf(process.platform === "linux")(
-  "has a port together with others that share it, and with no one else",
-  async () => {
-    const [first, second, third] = [echo, echo, echo].map((listener) => createHttpServer(listener, { timeouts }));
-    if (!first || !second || !third) throw new Error("not made");
-    try {
-      const port = await bindHttpServer(first, "127.0.0.1", 0, true);
-      expect(await bindHttpServer(second, "127.0.0.1", port, true)).toBe(port);
-      await expect(bindHttpServer(third, "127.0.0.1", port)).rejects.toMatchObject({ code: "EADDRINUSE" });
-    } finally {
-      await Promise.all([first, second].map((each) => closeHttpServer(each, 100)));
-    }
-  },
-);
+it.runIf(process.platform === "linux")("shares a port only with servers that share it", async () => {
+  const [first, second, third] = [echo, echo, echo].map((listener) => createHttpServer(listener, { timeouts }));
+  if (!first || !second || !third) throw new Error("not made");
+  try {
+    const port = await bindHttpServer(first, "127.0.0.1", 0, true);
+    expect(await bindHttpServer(second, "127.0.0.1", port, true)).toBe(port);
+    await expect(bindHttpServer(third, "127.0.0.1", port)).rejects.toMatchObject({ code: "EADDRINUSE" });
+  } finally {
+    await Promise.all([first, second].map((each) => closeHttpServer(each, 100)));
+  }
+});

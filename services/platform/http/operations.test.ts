@@ -17,11 +17,11 @@ async function serve(operations: Operations): Promise<string> {
   return `http://127.0.0.1:${await bindHttpServer(server, "127.0.0.1", 0)}`;
 }
 
-describe("the pages for operators", () => {
+describe("operations pages", () => {
   it.each([
-    ["a process that is ready", [], 200, { status: "ready" }],
+    ["a ready process", [], 200, { status: "ready" }],
     [
-      "a process that is not",
+      "a process that is not ready",
       [() => Promise.reject(new Error("no database"))],
       503,
       { status: "not ready", reason: "no database" },
@@ -57,14 +57,14 @@ describe("the pages for operators", () => {
 });
 
 describe("bindHttpServer", () => {
-  it("refuses a port that is in use", async () => {
+  it("rejects a port in use", async () => {
     const port = Number(new URL(await serve({})).port);
     await expect(bindHttpServer(createServer(), "127.0.0.1", port)).rejects.toMatchObject({ code: "EADDRINUSE" });
   });
 });
 
 describe("closeHttpServer", () => {
-  it("lets a request in flight finish, and cuts it only after the timeout", async () => {
+  it("lets a request in flight finish, and cuts it off only after the timeout", async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;

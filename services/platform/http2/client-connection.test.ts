@@ -94,13 +94,13 @@ const bytesOf = (id: number) =>
   said(frameTypes.data).reduce((sum, { streamId, payload }) => sum + (streamId === id ? payload.length : 0), 0);
 
 describe("a request", () => {
-  it("without a body comes to its end", async () => {
+  it("without a body is ended", async () => {
     await open();
     ask("a", Buffer.alloc(0));
     await expect.poll(() => heard.some(({ bits, streamId }) => streamId === 1 && bits & flags.endStream)).toBe(true);
   });
 
-  it("that waits for its turn has no larger window than the server gives it", async () => {
+  it("that waits for a stream has the window that the server sets", async () => {
     await open();
     await greet({ maxConcurrentStreams: 1, initialWindowSize: 10 });
     ask("a", Buffer.alloc(20));
@@ -114,10 +114,10 @@ describe("a request", () => {
   });
 
   it.for<[string, (act: () => void) => void]>([
-    ["made by a timer", (act) => setTimeout(act)],
+    ["sent by a timer", (act) => setTimeout(act)],
     // In such a turn no socket is read any more of which it was not known before.
-    ["made for another connection that was read", (act) => connect(portOf(server), "127.0.0.1", act)],
-  ])("after a silence leaves it to be read what the server said before it closed: %s", async ([_name, inTurn]) => {
+    ["sent while another connection is read", (act) => connect(portOf(server), "127.0.0.1", act)],
+  ])("after a silence does not lose an answer sent before the server closed: %s", async ([_name, inTurn]) => {
     await open();
     await greet({});
     ask("a");
@@ -133,7 +133,7 @@ describe("a request", () => {
     expect(told).toContain("a answered");
   });
 
-  it("that was given up before its turn is not sent", async () => {
+  it("canceled before it got a stream is not sent", async () => {
     await open();
     await greet({ maxConcurrentStreams: 1 });
     ask("a");
@@ -154,8 +154,8 @@ describe("a request", () => {
   });
 });
 
-describe("requests that are given up before their turn", () => {
-  it("leave nothing behind, however long the server takes none", async () => {
+describe("requests canceled before they got a stream", () => {
+  it("leave nothing in memory, however long the server accepts none", async () => {
     await open();
     await greet({ maxConcurrentStreams: 0 });
     setFlagsFromString("--expose-gc");
@@ -175,8 +175,8 @@ describe("requests that are given up before their turn", () => {
   });
 });
 
-describe("a connection that is to end", () => {
-  it("sends what waits for its turn, and ends once that is answered", async () => {
+describe("a closing connection", () => {
+  it("sends waiting requests, and closes once they are answered", async () => {
     await open();
     await greet({ maxConcurrentStreams: 1 });
     ask("a");
@@ -196,7 +196,7 @@ describe("a connection that is to end", () => {
     await expect.poll(() => told).toContain("closed");
   });
 
-  it("tells everyone before it is closed, also those that wait for their turn", async () => {
+  it("notifies all requests before it closes, including waiting ones", async () => {
     await open();
     await greet({ maxConcurrentStreams: 1 });
     ask("a");
@@ -207,7 +207,7 @@ describe("a connection that is to end", () => {
     expect(told).toEqual(expect.arrayContaining(["a undefined", `b ${errorCodes.refusedStream}`]));
   });
 
-  it("ends when no number is left for another stream, and refuses what waits", async () => {
+  it("closes when stream ids run out, and refuses waiting requests", async () => {
     await open(WornConnection);
     await greet({ maxConcurrentStreams: 1 });
     for (const name of ["a", "b", "c"]) ask(name);
@@ -223,13 +223,13 @@ describe("a connection that is to end", () => {
   });
 });
 
-describe("a connection is ended by", () => {
+describe("a connection is closed with GOAWAY by", () => {
   it.each<[string, Buffer]>([
-    ["an answer that nobody asked for", answer(1)],
-    ["an answer of a stream that only the server might begin", answer(2)],
-    ["data that nobody asked for", frame(frameTypes.data, 0, 1, Buffer.from("x"))],
+    ["an unsolicited answer", answer(1)],
+    ["an answer on a server stream", answer(2)],
+    ["unsolicited data", frame(frameTypes.data, 0, 1, Buffer.from("x"))],
     ["a push", frame(frameTypes.pushPromise, flags.endHeaders, 1, Buffer.alloc(4))],
-  ])("%s, with a last word", async (_, bytes) => {
+  ])("%s", async (_, bytes) => {
     await open();
     peer?.write(Buffer.concat([settingsFrame({}), bytes]));
     await expect.poll(() => told).toContain("closed");

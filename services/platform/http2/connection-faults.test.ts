@@ -15,86 +15,82 @@ afterEach(() => peer.close());
 const { endHeaders, padded, ack } = flags;
 const noBytes = Buffer.alloc(0);
 
-describe("a connection is ended by", () => {
+describe("a connection is closed with GOAWAY by", () => {
   const opened = () => headers(1, request(), endHeaders);
 
   it.each<[string, () => Buffer[], number]>([
     ["a frame that is too large", () => [frame(frameTypes.data, 0, 1, Buffer.alloc(16_385))], errorCodes.frameSize],
-    ["data of no stream", () => [data(0, "x")], errorCodes.protocol],
-    ["headers of no stream", () => [headers(0)], errorCodes.protocol],
-    ["a priority of no stream", () => [frame(frameTypes.priority, 0, 0, Buffer.alloc(5))], errorCodes.protocol],
-    ["a reset of no stream", () => [rstStreamFrame(0, 0)], errorCodes.protocol],
-    ["headers that go on, of no stream", () => [frame(frameTypes.continuation, 0, 0, noBytes)], errorCodes.protocol],
-    ["settings of a stream", () => [frame(frameTypes.settings, 0, 1, noBytes)], errorCodes.protocol],
-    ["a ping of a stream", () => [frame(frameTypes.ping, 0, 1, Buffer.alloc(8))], errorCodes.protocol],
-    ["last words of a stream", () => [frame(frameTypes.goaway, 0, 1, Buffer.alloc(8))], errorCodes.protocol],
+    ["data on stream 0", () => [data(0, "x")], errorCodes.protocol],
+    ["headers on stream 0", () => [headers(0)], errorCodes.protocol],
+    ["a priority on stream 0", () => [frame(frameTypes.priority, 0, 0, Buffer.alloc(5))], errorCodes.protocol],
+    ["a reset on stream 0", () => [rstStreamFrame(0, 0)], errorCodes.protocol],
+    ["a continuation on stream 0", () => [frame(frameTypes.continuation, 0, 0, noBytes)], errorCodes.protocol],
+    ["settings on a stream", () => [frame(frameTypes.settings, 0, 1, noBytes)], errorCodes.protocol],
+    ["a ping on a stream", () => [frame(frameTypes.ping, 0, 1, Buffer.alloc(8))], errorCodes.protocol],
+    ["a goaway on a stream", () => [frame(frameTypes.goaway, 0, 1, Buffer.alloc(8))], errorCodes.protocol],
     ["a push", () => [frame(frameTypes.pushPromise, 4, 1, Buffer.alloc(4))], errorCodes.protocol],
-    ["data of a stream that has not begun", () => [data(1, "x")], errorCodes.protocol],
-    ["a reset of a stream that has not begun", () => [rstStreamFrame(1, 0)], errorCodes.protocol],
-    ["a window of a stream that has not begun", () => [windowUpdateFrame(1, 1)], errorCodes.protocol],
-    ["a stream with an even number", () => [headers(2)], errorCodes.protocol],
+    ["data on an idle stream", () => [data(1, "x")], errorCodes.protocol],
+    ["a reset on an idle stream", () => [rstStreamFrame(1, 0)], errorCodes.protocol],
+    ["a window update on an idle stream", () => [windowUpdateFrame(1, 1)], errorCodes.protocol],
+    ["a stream with an even id", () => [headers(2)], errorCodes.protocol],
     [
       "a stream that depends on itself",
       () => [frame(frameTypes.priority, 0, 1, Buffer.from([0, 0, 0, 1, 1]))],
       errorCodes.protocol,
     ],
     [
-      "nothing but padding",
+      "padding longer than the frame",
       () => [opened(), frame(frameTypes.data, padded, 1, Buffer.from([3, 0, 0]))],
       errorCodes.protocol,
     ],
     ["padding without a length", () => [opened(), frame(frameTypes.data, padded, 1, noBytes)], errorCodes.frameSize],
     ["a short priority", () => [frame(frameTypes.priority, 0, 1, Buffer.alloc(4))], errorCodes.frameSize],
     ["a short reset", () => [opened(), frame(frameTypes.rstStream, 0, 1, Buffer.alloc(3))], errorCodes.frameSize],
-    ["a short window", () => [frame(frameTypes.windowUpdate, 0, 0, Buffer.alloc(3))], errorCodes.frameSize],
+    ["a short window update", () => [frame(frameTypes.windowUpdate, 0, 0, Buffer.alloc(3))], errorCodes.frameSize],
     ["a short ping", () => [frame(frameTypes.ping, 0, 0, Buffer.alloc(7))], errorCodes.frameSize],
-    ["a short goodbye", () => [frame(frameTypes.goaway, 0, 0, Buffer.alloc(7))], errorCodes.frameSize],
-    ["settings of another length", () => [frame(frameTypes.settings, 0, 0, Buffer.alloc(7))], errorCodes.frameSize],
-    [
-      "an answer to settings with content",
-      () => [frame(frameTypes.settings, ack, 0, Buffer.alloc(6))],
-      errorCodes.frameSize,
-    ],
+    ["a short goaway", () => [frame(frameTypes.goaway, 0, 0, Buffer.alloc(7))], errorCodes.frameSize],
+    ["settings of invalid length", () => [frame(frameTypes.settings, 0, 0, Buffer.alloc(7))], errorCodes.frameSize],
+    ["a settings ack with content", () => [frame(frameTypes.settings, ack, 0, Buffer.alloc(6))], errorCodes.frameSize],
     ["a window that is too large", () => [windowUpdateFrame(0, 2 ** 31 - 1)], errorCodes.flowControl],
-    ["a window that grows by nothing", () => [windowUpdateFrame(0, 0)], errorCodes.protocol],
-    ["a first window that is too large", () => [settingsFrame({ initialWindowSize: 2 ** 31 })], errorCodes.flowControl],
+    ["a window update of 0", () => [windowUpdateFrame(0, 0)], errorCodes.protocol],
+    [
+      "an initial window that is too large",
+      () => [settingsFrame({ initialWindowSize: 2 ** 31 })],
+      errorCodes.flowControl,
+    ],
     [
       "settings that make a window too large",
       () => [opened(), windowUpdateFrame(1, 2 ** 31 - 65_536), settingsFrame({ initialWindowSize: 65_536 })],
       errorCodes.flowControl,
     ],
-    ["a push that is neither on nor off", () => [settingsFrame({ enablePush: 2 })], errorCodes.protocol],
-    ["frames that may be smaller than all", () => [settingsFrame({ maxFrameSize: 16_383 })], errorCodes.protocol],
-    ["frames that may be larger than any", () => [settingsFrame({ maxFrameSize: 2 ** 24 })], errorCodes.protocol],
-    ["a frame between headers", () => [headers(1, request(), 0), ping()], errorCodes.protocol],
-    ["headers between headers", () => [headers(1, request(), 0), headers(3)], errorCodes.protocol],
+    ["an invalid push setting", () => [settingsFrame({ enablePush: 2 })], errorCodes.protocol],
+    ["a frame size setting below the minimum", () => [settingsFrame({ maxFrameSize: 16_383 })], errorCodes.protocol],
+    ["a frame size setting above the maximum", () => [settingsFrame({ maxFrameSize: 2 ** 24 })], errorCodes.protocol],
+    ["a frame between header frames", () => [headers(1, request(), 0), ping()], errorCodes.protocol],
+    ["headers between header frames", () => [headers(1, request(), 0), headers(3)], errorCodes.protocol],
     [
-      "headers that go on in another stream",
+      "a continuation on another stream",
       () => [headers(1, request(), 0), frame(frameTypes.continuation, 4, 3, noBytes)],
       errorCodes.protocol,
     ],
+    ["a continuation without headers", () => [frame(frameTypes.continuation, 4, 1, noBytes)], errorCodes.protocol],
     [
-      "headers that go on without a beginning",
-      () => [frame(frameTypes.continuation, 4, 1, noBytes)],
-      errorCodes.protocol,
-    ],
-    [
-      "headers without end",
+      "endless headers",
       () => [headers(1, request(), 0), ...Array(2_100).fill(frame(frameTypes.continuation, 0, 1, noBytes))],
       errorCodes.enhanceYourCalm,
     ],
     [
-      "headers that cannot be read",
+      "headers that cannot be decoded",
       () => [frame(frameTypes.headers, 5, 1, Buffer.from([0x80]))],
       errorCodes.compression,
     ],
     [
-      "settings that change all the time",
+      "a flood of settings",
       () => Array.from({ length: 1_100 }, (_, index) => settingsFrame({ initialWindowSize: index })),
       errorCodes.enhanceYourCalm,
     ],
     [
-      "settings that change the windows of thousands of streams again and again",
+      "a flood of settings that change the windows of thousands of streams",
       () => [
         ...Array.from({ length: 4_000 }, (_, index) => headers(2 * index + 1, request(), endHeaders)),
         ...Array.from({ length: 50 }, (_, index) => settingsFrame({ initialWindowSize: index })),
@@ -102,7 +98,7 @@ describe("a connection is ended by", () => {
       errorCodes.enhanceYourCalm,
     ],
     [
-      "streams that are reset all the time",
+      "a flood of resets",
       () =>
         Array.from({ length: 1_100 }, (_, index) => [
           headers(2 * index + 1, request(), endHeaders),
@@ -111,12 +107,12 @@ describe("a connection is ended by", () => {
       errorCodes.enhanceYourCalm,
     ],
     [
-      "requests that are none, all the time",
+      "a flood of malformed requests",
       () => Array.from({ length: 1_100 }, (_, index) => headers(2 * index + 1, request().slice(2))),
       errorCodes.enhanceYourCalm,
     ],
     [
-      "streams that we must reset all the time",
+      "a flood of streams that must be reset",
       () =>
         Array.from({ length: 1_100 }, (_, index) => [
           headers(2 * index + 1, request().with(5, "/silent")),
@@ -124,17 +120,17 @@ describe("a connection is ended by", () => {
         ]).flat(),
       errorCodes.enhanceYourCalm,
     ],
-  ])("%s, with a last word", async (_, frames, code) => {
+  ])("%s", async (_, frames, code) => {
     peer.send(...frames());
     await expect.poll(() => peer.client.closed).toBe(true);
     expect(peer.goawayCode()).toBe(code);
   });
 
   it.each([
-    ["a request of HTTP/1.1", Buffer.from("GET / HTTP/1.1\r\nhost: a\r\n\r\n")],
-    ["a first frame that is no settings", Buffer.concat([preface, ping()])],
+    ["an HTTP/1.1 request", Buffer.from("GET / HTTP/1.1\r\nhost: a\r\n\r\n")],
+    ["a first frame other than settings", Buffer.concat([preface, ping()])],
     [
-      "a first frame that only confirms settings",
+      "a first frame that is only a settings ack",
       Buffer.concat([preface, frame(frameTypes.settings, ack, 0, noBytes)]),
     ],
   ])("%s", async (_, bytes) => {
@@ -143,7 +139,7 @@ describe("a connection is ended by", () => {
     expect(peer.goawayCode()).toBe(errorCodes.protocol);
   });
 
-  it("a peer that asks all the time and reads nothing", async () => {
+  it("a peer that keeps asking and reads nothing", async () => {
     peer.client.pause();
     peer.send();
     const pings = Buffer.concat(Array(10_000).fill(ping()));

@@ -87,13 +87,13 @@ describe("our server and Node's client", () => {
     }
   });
 
-  it("know each other's headers where the client keeps none of them", async () => {
+  it("understand each other's headers if the client has no header table", async () => {
     const session = openNodeClient((await openServer()).port, { headerTableSize: 0 });
     await once(session, "localSettings");
     expect((await post(session, bytesOf(10))).trailer).toBe("1");
   });
 
-  it("exchange many messages at once, of which large ones do not keep the small ones", async () => {
+  it("exchange many messages at once, without large ones delaying small ones", async () => {
     const session = openNodeClient((await openServer()).port);
     const large = bytesOf(2_000_000);
     const order: string[] = [];
@@ -109,7 +109,7 @@ describe("our server and Node's client", () => {
     expect(order.at(-1)).toBe("large");
   });
 
-  it("leave what is not read in its stream, where it is counted, and go on when it is", async () => {
+  it("buffer unread data in its stream, and continue when it is read", async () => {
     const large = bytesOf(3_000_000);
     let answered: Http2Stream | undefined;
     const { port } = await openServer((stream) => {
@@ -135,7 +135,7 @@ describe("our server and Node's client", () => {
     await new Promise<void>((resolve) => connections[0]?.ping(resolve));
   });
 
-  it("stop a request that is longer than it says", async () => {
+  it("reset a request that is longer than announced", async () => {
     const { port } = await openServer();
     const session = openNodeClient(port);
     const stream = session.request({ ":method": "POST", ":path": "/", "content-length": "3" });
@@ -204,7 +204,7 @@ describe("our client and Node's server", () => {
     }
   });
 
-  it("know each other's headers where the server keeps none of them", async () => {
+  it("understand each other's headers if the server has no header table", async () => {
     const { port } = await openNodeServer(echoBack, { settings: { headerTableSize: 0 } });
     const { connection } = openClient(port);
     expect(await ask(connection, bytesOf(1))).toHaveLength(1);
@@ -218,7 +218,7 @@ describe("our client and Node's server", () => {
     expect((await ask(connection, bytesOf(5), head)) as Buffer).toHaveLength(5);
   });
 
-  it("have no more requests under way than the server takes, and make all of them", async () => {
+  it("never exceed the server's stream limit, and complete all requests", async () => {
     let underWay = 0;
     let most = 0;
     const { port } = await openNodeServer(
@@ -239,7 +239,7 @@ describe("our client and Node's server", () => {
     expect(most).toBeLessThanOrEqual(3);
   });
 
-  it("know which requests were not begun when the server says goodbye", async () => {
+  it("know which requests were not processed after GOAWAY", async () => {
     const waiting: http2.ServerHttp2Stream[] = [];
     const { port, sessions } = await openNodeServer((stream) => waiting.push(stream), {
       settings: { maxConcurrentStreams: 2 },
@@ -257,14 +257,14 @@ describe("our client and Node's server", () => {
     await expect.poll(() => connection.destroyed).toBe(true);
   });
 
-  it("end with their connection, and know nothing of what became of them", async () => {
+  it("report requests as unknown when their connection is lost", async () => {
     const { port, sessions } = await openNodeServer(() => sessions[0]?.destroy());
     const { connection } = openClient(port);
     expect(await ask(connection, bytesOf(1))).toBeUndefined();
     expect(connection.isClosing).toBe(true);
   });
 
-  it("end once all is answered", async () => {
+  it("close once everything is answered", async () => {
     const { port } = await openNodeServer((stream) => setTimeout(() => echoBack(stream), 50));
     const { connection } = openClient(port);
     const answer = ask(connection, bytesOf(7));

@@ -22,11 +22,11 @@ function read(...chunks: Buffer[]): Frame[] {
 }
 
 describe("frames", () => {
-  it("are found in what comes at once", () => {
+  it("are found if they arrive at once", () => {
     expect(read(bytes)).toEqual(frames);
   });
 
-  it("are found wherever what comes is cut", () => {
+  it("are found wherever they are split", () => {
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       expect(read(bytes.subarray(0, cut), bytes.subarray(cut))).toEqual(frames);
     }
@@ -40,12 +40,12 @@ describe("frames", () => {
     }
   });
 
-  it("may be as large as any", () => {
+  it("may have the maximum size", () => {
     const payload = "a".repeat(frameBytesMax);
     expect(read(frame(0, 0, 1, Buffer.from(payload)))).toEqual([[0, 0, 1, payload]]);
   });
 
-  it.each([1, 3, 9, 100])("that are too large are refused by their head, where %i bytes come at a time", (length) => {
+  it.each([1, 3, 9, 100])("that are too large are rejected by their header, read %i bytes at a time", (length) => {
     const large = frame(0, 0, 1, Buffer.alloc(frameBytesMax + 1));
     const chunks = [];
     for (let start = 0; start < 100; start += length) chunks.push(large.subarray(start, start + length));
@@ -58,7 +58,7 @@ describe("frames", () => {
     expect(code).toBe(errorCodes.frameSize);
   });
 
-  it("do not change when the next ones come", () => {
+  it("do not change when the next ones arrive", () => {
     const payloads: Buffer[] = [];
     const reader = new FrameReader((_type, _bits, _id, payload) => payloads.push(payload));
     for (const byte of bytes) reader.read(Buffer.from([byte]));

@@ -35,7 +35,7 @@ const thirdRequest: Pairs = [
   ["custom-key", "custom-value"],
 ];
 
-describe("blocks of headers are read as in the examples of RFC 7541", () => {
+describe("header blocks of the RFC 7541 examples", () => {
   it.each<[string, string[]]>([
     [
       "C.3, plain",
@@ -46,7 +46,7 @@ describe("blocks of headers are read as in the examples of RFC 7541", () => {
       ],
     ],
     [
-      "C.4, with Huffman's codes",
+      "C.4, with Huffman coding",
       [
         "8286 8441 8cf1 e3c2 e5f2 3a6b a0ab 90f4 ff",
         "8286 84be 5886 a8eb 1064 9cbf",
@@ -60,7 +60,7 @@ describe("blocks of headers are read as in the examples of RFC 7541", () => {
     expect(decode(decoder, third)).toEqual(thirdRequest);
   });
 
-  it("C.6, with a table so small that entries are dropped", () => {
+  it("C.6, with evictions from a small table", () => {
     const decoder = new HeaderDecoder();
     const first =
       "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718 63c7 8f0b 97c8 e9ae 82ae 43d3";
@@ -95,8 +95,8 @@ describe("blocks of headers are read as in the examples of RFC 7541", () => {
   });
 });
 
-describe("a block of headers", () => {
-  it("is read as it was written: every known field, every byte, every length", () => {
+describe("a header block", () => {
+  it("is decoded as encoded: every static field, byte and length", () => {
     const all = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte)).join("");
     const pairs = [
       ...staticTable.flatMap(({ name, value }) => [name, value]),
@@ -107,14 +107,14 @@ describe("a block of headers", () => {
     expect(read).toEqual(pairs);
   });
 
-  it("leaves nothing in the table of the peer", () => {
+  it("leaves nothing in the peer's table", () => {
     const block = encodeHeaders(["authorization", "Bearer secret"]);
     const decoder = new HeaderDecoder();
     decoder.decode(block);
     expect(codeOf(() => decode(decoder, "be"))).toBe(errorCodes.compression);
   });
 
-  it("that is cut is refused or shorter, wherever that is", () => {
+  it("that is truncated is rejected or shorter, wherever it is cut", () => {
     const block = Buffer.from("828684418cf1e3c2e5f23a6ba0ab90f4ff", "hex");
     for (let length = 0; length < block.length; length += 1) {
       const cut = block.subarray(0, length);
@@ -125,20 +125,20 @@ describe("a block of headers", () => {
 
   it.each([
     ["with index 0", "80"],
-    ["with an index that nothing has", "be"],
-    ["whose number has no end", "ff ffff ffff ffff ff"],
-    ["whose number is as large as none", "ff 8080 8080 8001"],
-    ["whose text is longer than it", "40 05 6162"],
+    ["with an unknown index", "be"],
+    ["with an endless integer", "ff ffff ffff ffff ff"],
+    ["with an integer that is too large", "ff 8080 8080 8001"],
+    ["with a string longer than the block", "40 05 6162"],
     ["that makes the table too large", "3fe2 1f"],
-    ["that resizes the table in its middle", "82 20"],
-    ["with the end of a text in a text", "40 84 ffff ffff 0161"],
-    ["with a text filled up by zeros", "40 81 18 0161"],
-    ["with a text filled up by more than seven ones", "40 82 1fff 0161"],
+    ["that resizes the table in the middle", "82 20"],
+    ["with an end-of-string symbol in a string", "40 84 ffff ffff 0161"],
+    ["with a string padded with zeros", "40 81 18 0161"],
+    ["with a string padded with more than seven ones", "40 82 1fff 0161"],
   ])("%s ends the connection", (_, hex) => {
     expect(codeOf(() => decode(new HeaderDecoder(), hex))).toBe(errorCodes.compression);
   });
 
-  it("that names one large field many times is too much", () => {
+  it("that repeats one large field too often is rejected", () => {
     const decoder = new HeaderDecoder();
     const value = Buffer.alloc(4_000, 0x61);
     decoder.decode(Buffer.concat([Buffer.from([0x40, 1, 0x78, 0x7f, 0xa1, 0x1e]), value]));
@@ -147,7 +147,7 @@ describe("a block of headers", () => {
     expect(codeOf(() => decoder.decode(Buffer.alloc(times, 0xbe)))).toBe(errorCodes.enhanceYourCalm);
   });
 
-  it("that is noise is refused as one that cannot be read, whatever it is", () => {
+  it("of random bytes is rejected with a compression error", () => {
     let seed = 1;
     const next = () => {
       seed = (seed * 48_271) % 2_147_483_647;

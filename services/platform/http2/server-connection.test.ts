@@ -18,8 +18,8 @@ afterEach(() => peer.close());
 const { endStream, endHeaders, padded, priority } = flags;
 const noBytes = Buffer.alloc(0);
 
-describe("a fault of ours", () => {
-  it("ends the connection alone, and is warned of", async () => {
+describe("an internal error", () => {
+  it("ends only its connection, and emits a warning", async () => {
     const warning = once(process, "warning");
     peer.send(headers(1, [":method", "POST", ":scheme", "http", ":path", "/faulty", ":authority", "a"]));
     await expect.poll(peer.goawayCode).toBe(errorCodes.internal);
@@ -28,7 +28,7 @@ describe("a fault of ours", () => {
 });
 
 describe("a request", () => {
-  it("is answered: headers, data and trailers at once", async () => {
+  it("is answered with headers, data and trailers at once", async () => {
     peer.send(headers(1));
     await expect.poll(() => peer.said(frameTypes.headers).length).toBe(2);
     expect(peer.said(frameTypes.data).map(({ payload }) => payload.toString())).toEqual(["answered"]);
@@ -36,7 +36,7 @@ describe("a request", () => {
     expect(peer.resetCode()).toBeUndefined();
   });
 
-  it("is read wherever it is cut", async () => {
+  it("is read wherever it is split", async () => {
     const bytes = Buffer.concat([
       preface,
       settingsFrame({}),
@@ -53,7 +53,7 @@ describe("a request", () => {
 
   it.each<[string, Buffer[]]>([
     [
-      "in several frames of headers",
+      "in several header frames",
       [
         frame(frameTypes.headers, endStream, 1, encodeHeaders(request()).subarray(0, 2)),
         frame(frameTypes.continuation, 0, 1, noBytes),
@@ -88,16 +88,10 @@ describe("a request", () => {
       "whose length is as announced",
       [headers(1, request("content-length", "4"), endHeaders), data(1, "body", endStream)],
     ],
-    ["among frames that nobody knows", [frame(0xfa, 255, 1, noBytes), frame(0xfa, 0, 0, noBytes), headers(1)]],
-    [
-      "among settings that nobody knows",
-      [frame(frameTypes.settings, 0, 0, Buffer.from([255, 255, 1, 2, 3, 4])), headers(1)],
-    ],
+    ["among unknown frames", [frame(0xfa, 255, 1, noBytes), frame(0xfa, 0, 0, noBytes), headers(1)]],
+    ["among unknown settings", [frame(frameTypes.settings, 0, 0, Buffer.from([255, 255, 1, 2, 3, 4])), headers(1)]],
     ["with empty data", [headers(1, request(), endHeaders), data(1, ""), data(1, ""), data(1, "", endStream)]],
-    [
-      "after a priority of a stream that has not begun",
-      [frame(frameTypes.priority, 0, 1, Buffer.alloc(5, 1)), headers(1)],
-    ],
+    ["after a priority for an idle stream", [frame(frameTypes.priority, 0, 1, Buffer.alloc(5, 1)), headers(1)]],
   ])("%s is answered", async (_, frames) => {
     peer.send(...frames);
     await expect.poll(() => peer.said(frameTypes.headers).length).toBe(2);
@@ -110,20 +104,20 @@ describe("a request", () => {
     ["without a path", [":method", "POST", ":scheme", "http"]],
     ["with an empty path", [":method", "POST", ":scheme", "http", ":path", ""]],
     ["with two methods", request().concat(":method", "GET")],
-    ["whose path comes too late", [":method", "POST", ":scheme", "http", "x", "1", ":path", "/"]],
-    ["with a header of an answer", [...request().slice(0, 2), ":status", "200", ...request().slice(2)]],
-    ["with a name in capitals", request("X-Name", "1")],
-    ["with a name that is none", request("x name", "1")],
+    ["with a path after the headers", [":method", "POST", ":scheme", "http", "x", "1", ":path", "/"]],
+    ["with a response pseudo-header", [...request().slice(0, 2), ":status", "200", ...request().slice(2)]],
+    ["with an upper-case name", request("X-Name", "1")],
+    ["with an invalid name", request("x name", "1")],
     ["with an empty name", request("", "1")],
-    ["with a line in a value", request("x", "a\nb")],
+    ["with a line break in a value", request("x", "a\nb")],
     ["with a zero byte in a value", request("x", "a\0b")],
-    ["with a header of a connection", request("connection", "close")],
-    ["with another header of a connection", request("transfer-encoding", "chunked")],
-    ["with a TE that is no trailers", request("te", "gzip")],
-    ["with a length that is no number", request("content-length", "four")],
+    ["with a connection header", request("connection", "close")],
+    ["with another connection header", request("transfer-encoding", "chunked")],
+    ["with a TE other than trailers", request("te", "gzip")],
+    ["with a length that is not a number", request("content-length", "four")],
     ["with two lengths", request("content-length", "0", "content-length", "1")],
-    ["with a length beyond all", request("content-length", "9".repeat(20))],
-    ["to connect to somewhere else", request().with(1, "CONNECT")],
+    ["with a length that is too large", request("content-length", "9".repeat(20))],
+    ["with CONNECT", request().with(1, "CONNECT")],
     ["shorter than announced", request("content-length", "3")],
   ])("%s is reset, and the next one is answered", async (_, pairs) => {
     peer.send(headers(1, pairs), headers(3));
@@ -139,7 +133,7 @@ describe("a request", () => {
       errorCodes.protocol,
     ],
     [
-      "that goes on after its end",
+      "that continues after its end",
       [headers(1, request().with(5, "/silent")), data(1, "more")],
       errorCodes.streamClosed,
     ],
@@ -149,7 +143,7 @@ describe("a request", () => {
       errorCodes.streamClosed,
     ],
     [
-      "with trailers that are not its end",
+      "with trailers that do not end it",
       [headers(1, request(), endHeaders), headers(1, ["x", "1"], endHeaders)],
       errorCodes.protocol,
     ],
@@ -158,24 +152,20 @@ describe("a request", () => {
       [headers(1, request(), endHeaders), headers(1, [":path", "/"])],
       errorCodes.protocol,
     ],
+    ["with a window update of 0", [headers(1, request(), endHeaders), windowUpdateFrame(1, 0)], errorCodes.protocol],
     [
-      "whose window grows by nothing",
-      [headers(1, request(), endHeaders), windowUpdateFrame(1, 0)],
-      errorCodes.protocol,
-    ],
-    [
-      "whose window grows too far",
+      "with a window that grows too far",
       [headers(1, request(), endHeaders), windowUpdateFrame(1, 2 ** 31 - 1)],
       errorCodes.flowControl,
     ],
-  ])("%s is reset, and the connection goes on", async (_, frames, code) => {
+  ])("%s is reset, and the connection continues", async (_, frames, code) => {
     peer.send(...frames, ping());
     await expect.poll(peer.hasPong).toBe(true);
     expect(peer.resetCode()).toBe(code);
     expect(peer.goawayCode()).toBeUndefined();
   });
 
-  it("that was reset is forgotten, with all that is still on its way", async () => {
+  it("that was reset is forgotten, including frames still in transit", async () => {
     const open = headers(1, request(), endHeaders);
     peer.send(
       open,
@@ -193,7 +183,7 @@ describe("a request", () => {
 });
 
 describe("an answer", () => {
-  it("that waits for the window of its stream costs nothing while that of the connection grows", async () => {
+  it("blocked by its stream's window costs nothing while the connection's window grows", async () => {
     peer.send(
       settingsFrame({ initialWindowSize: 0 }),
       ...Array.from({ length: 4_000 }, (_, index) => headers(2 * index + 1)),
@@ -210,7 +200,7 @@ describe("an answer", () => {
     await expect.poll(() => peer.said(frameTypes.data).length).toBe(4_000);
   });
 
-  it("waits in its stream, where it is counted, until the client reads", async () => {
+  it("stays buffered in its stream until the client reads", async () => {
     peer.send(settingsFrame({ initialWindowSize: 2 ** 31 - 1 }), windowUpdateFrame(0, 2 ** 31 - 65_536));
     peer.client.write(headers(1, request().with(5, "/large")));
     await expect.poll(() => peer.large).toBeDefined();
@@ -226,7 +216,7 @@ describe("an answer", () => {
   });
 });
 
-describe("a connection that ends", () => {
+describe("a closing connection", () => {
   it("waits for a client that reads its last answer late", async () => {
     peer.client.pause();
     peer.send(settingsFrame({ initialWindowSize: 2 ** 31 - 1 }), windowUpdateFrame(0, 2 ** 31 - 65_536));
@@ -246,7 +236,7 @@ describe("a connection that ends", () => {
     );
   });
 
-  it("says so, answers what was sent before, and closes", async () => {
+  it("sends GOAWAY, answers earlier requests and closes", async () => {
     peer.send(headers(1, request(), endHeaders));
     await expect.poll(() => peer.connections.length).toBe(1);
     await expect.poll(() => peer.heard.length).toBeGreaterThan(1);
@@ -265,7 +255,7 @@ describe("a connection that ends", () => {
     expect(peer.resetCode()).toBe(errorCodes.refusedStream);
   });
 
-  it("answers what it has where the client says goodbye", async () => {
+  it("answers earlier requests after the client's GOAWAY", async () => {
     peer.send(headers(1, request(), endHeaders), goawayFrame(0, 0), data(1, "", endStream), headers(3));
     await expect.poll(() => peer.said(frameTypes.data)).toHaveLength(2);
     peer.client.end();

@@ -24,34 +24,34 @@ function nested(depth: number): string {
 }
 
 describe("parseJsonObject", () => {
-  it("gives the value that JSON.parse gives", () => {
+  it("returns the same value as JSON.parse", () => {
     expect(parseJsonObject('{"a":[1,{"b":null}]}').value).toEqual({ a: [1, { b: null }] });
   });
 
   it.each(["", " ", "{", '{"a":1,}', "{a:1}", '{"a":01}', '{"a":"\n"}', '{"a', '{"a":1}x', "{,,,]}}", '"\\'])(
-    "refuses %j as not JSON",
+    "rejects %j as not JSON",
     (text) => {
       expect(violationsOf(() => parseJsonObject(text))).toEqual([{ path: "", message: "must be valid JSON" }]);
     },
   );
 
-  it("does not quote the text it refuses", () => {
+  it("does not quote the rejected text", () => {
     const parse = () => parseJsonObject('{"messages": secret}');
     expect(parse).toThrow(/must be valid JSON/);
     expect(parse).not.toThrow(/secret/);
   });
 
-  it.each(["null", "true", "1", '"{}"', "[]", '[{"a":1}]'])("refuses %s as not an object", (text) => {
+  it.each(["null", "true", "1", '"{}"', "[]", '[{"a":1}]'])("rejects %s as not an object", (text) => {
     expect(violationsOf(() => parseJsonObject(text))).toEqual([{ path: "", message: "must be a JSON object" }]);
   });
 
-  it("names the path that it is given", () => {
+  it("uses the given path", () => {
     expect(violationsOf(() => parseJsonObject("[]", "config_json"))).toEqual([
       { path: "config_json", message: "must be a JSON object" },
     ]);
   });
 
-  it("accepts the deepest nesting that is allowed", () => {
+  it("accepts the maximum nesting", () => {
     expect(cutAll(nested(jsonDepthMax)).json).toBe(nested(jsonDepthMax));
     expect(jsonDepthMax).toBe(64);
   });
@@ -60,14 +60,14 @@ describe("parseJsonObject", () => {
     ["objects", nested(jsonDepthMax + 1)],
     ["lists", `{"a":${"[".repeat(jsonDepthMax)}${"]".repeat(jsonDepthMax)}}`],
     ["a million lists", `{"a":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`],
-    ["lists that are never closed", "[".repeat(1_000_000)],
-  ])("refuses %s nested one level deeper", (_, text) => {
+    ["unclosed lists", "[".repeat(1_000_000)],
+  ])("rejects %s nested one level deeper", (_, text) => {
     expect(violationsOf(() => parseJsonObject(text))).toEqual([
       { path: "", message: "must not be nested deeper than 64 levels" },
     ]);
   });
 
-  it("does not count brackets inside strings, nor siblings, as depth", () => {
+  it("does not count brackets in strings or siblings as depth", () => {
     const text = `{"a":"${"[{".repeat(100)}\\"${"[{".repeat(100)}","b":[${"[],".repeat(100)}[]]}`;
     expect(cutAll(text).json).toBe(text);
   });
@@ -77,23 +77,23 @@ describe("the number of keys and values", () => {
   const listOf = (count: number) => `{"a":[${Array(count).fill("0").join()}]}`;
   const tooMany = [{ path: "", message: `must not hold more than ${jsonValuesMax} keys and values` }];
 
-  it("may be as large as the limit, with the object, its key and the list counted", () => {
+  it("may reach the limit, including the object, its key and the list", () => {
     expect(jsonValuesMax).toBe(75_000);
     expect(parseJsonObject(listOf(jsonValuesMax - 3)).members).toHaveLength(1);
     expect(violationsOf(() => parseJsonObject(listOf(jsonValuesMax - 2)))).toEqual(tooMany);
   });
 
-  it("is not that of white space, commas or brackets", () => {
+  it("does not count white space, commas or brackets", () => {
     const elements = Array(jsonValuesMax - 3).fill(" [ ] ");
     expect(parseJsonObject(` { "a" : [ ${elements.join(" , ")} ] } `).members).toHaveLength(1);
   });
 
-  it.each([",", ":", "]", "{}", '""', "0 ", "x,", " \n".repeat(40)])("is refused in a million of %j", (part) => {
+  it.each([",", ":", "]", "{}", '""', "0 ", "x,", " \n".repeat(40)])("is rejected in a million of %j", (part) => {
     expect(violationsOf(() => parseJsonObject(part.repeat(1_000_000)))).not.toEqual([]);
   });
 });
 
-describe("repeated keys", () => {
+describe("duplicate keys", () => {
   const message = "must be given only once";
 
   it.each([
@@ -108,7 +108,7 @@ describe("repeated keys", () => {
     ['{"a":{"\\\\":1,"\\u005c":2}}', ['a["\\\\"]']],
     ['{"a":{"":1, "" :2}}', ['a[""]']],
     ['{"a":{"x":1,"x":2},"b":{"y":{"z":1,"z":2}}}', ["a.x", "b.y.z"]],
-  ])("of %s are named", (text, paths) => {
+  ])("of %s are reported", (text, paths) => {
     expect(cutAll(text).violations).toEqual(paths.map((path) => ({ path, message })));
   });
 
@@ -123,7 +123,7 @@ describe("repeated keys", () => {
     expect(cutAll(text).violations).toEqual([]);
   });
 
-  it("count only in the members that are kept", () => {
+  it("count only in kept members", () => {
     const object = parseJsonObject('{"a":{"x":1,"x":2},"b":1,"b":2,"c":3}');
     expect(ambiguities(object, selectMembers(object, (key) => key === "c").kept, (key) => key === "c")).toEqual([]);
   });
@@ -141,7 +141,7 @@ describe("selectMembers", () => {
     ["numbers as they were written", '{"a":[1.0,1e5,1E+5,-0,0.10,100000000000000000000,1e-400]}'],
     ["escapes as they were written", '{"a":"\\u0041\\/\\n\\"\\\\","\\u0062":"\\ud83d\\ude00 \\ud800"}'],
     ["white space inside strings", '{"a":"  x , : {\\"  } \\\\","  b  ":[" "]}'],
-    ["text beyond ASCII", '{"a":"é 漢 😀","ключ":1}'],
+    ["non-ASCII text", '{"a":"é 漢 😀","ключ":1}'],
     ["literals", '{"a":true,"b":false,"c":null,"d":{},"e":[]}'],
     ["strings that end in backslashes", '{"a":"\\\\","b":"\\\\\\"","c":"x\\\\\\\\"}'],
     ["the empty object", "{}"],
@@ -154,22 +154,22 @@ describe("selectMembers", () => {
     ['{"a":1 ,"b":2}', '{"a":1,"b":2}'],
     ['{ "a":1,"b": 2}', '{"a":1,"b":2}'],
     ["{ }", "{}"],
-  ])("leaves out the white space of %j", (text, json) => {
+  ])("removes the white space of %j", (text, json) => {
     expect(cutAll(text).json).toBe(json);
   });
 
-  it("keeps only what is chosen, in the order it was sent", () => {
+  it("keeps only chosen members, in the order they were sent", () => {
     const object = parseJsonObject('{"z":[1,{"a":2}],"b":"x,\\"y\\":1","a":{"z":3},"n":null,"c":true}');
     const { json } = selectMembers(object, (key, value) => key !== "b" && value !== null);
     expect(json).toBe('{"z":[1,{"a":2}],"a":{"z":3},"c":true}');
   });
 
-  it("chooses an escaped key by its name", () => {
+  it("selects an escaped key by its name", () => {
     const object = parseJsonObject('{"mod\\u0065l":"m","other":1}');
     expect(selectMembers(object, (key) => key === "model").json).toBe('{"mod\\u0065l":"m"}');
   });
 
-  it("takes the last member of a repeated key", () => {
+  it("uses the last member of a duplicate key", () => {
     const text = '{"a":9007199254740993,"b":1,"\\u0061":[2]}';
     expect(cutAll(text).json).toBe('{"\\u0061":[2],"b":1}');
     expect(parseJsonObject(text).value).toEqual({ a: [2], b: 1 });
@@ -207,7 +207,7 @@ describe("selectMembers", () => {
     ["1e309", "must be a number that fits in a double"],
     ["-1e400", "must be a number that fits in a double"],
     ["9".repeat(400), "must be a number that fits in a double"],
-  ])("refuses the number %s", (number, message) => {
+  ])("rejects the number %s", (number, message) => {
     expect(cutAll(`{"a":${number}}`).violations).toEqual([{ path: "a", message }]);
   });
 
@@ -225,17 +225,17 @@ describe("selectMembers", () => {
     ]);
   });
 
-  it("begins the path of a bad number with that of the object", () => {
+  it("prefixes the path of a bad number with that of the object", () => {
     const object = parseJsonObject('{"seed":1e400}', "config_json");
     expect(ambiguities(object)).toMatchObject([{ path: "config_json.seed" }]);
   });
 
-  it("does not look at numbers that are not kept, nor at digits in strings", () => {
+  it("ignores numbers that are not kept and digits in strings", () => {
     const object = parseJsonObject('{"a":[1e400],"b":"9007199254740993","c":9007199254740993}');
     expect(ambiguities(object, selectMembers(object, (key) => key === "b").kept)).toEqual([]);
   });
 
-  it("reports no more than a hundred bad numbers", () => {
+  it("reports at most a hundred bad numbers", () => {
     expect(cutAll(`{"a":[${Array(200).fill("1e999").join()}]}`).violations).toHaveLength(100);
   });
 });

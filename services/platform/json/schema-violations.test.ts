@@ -36,7 +36,7 @@ describe("violationsFrom", () => {
     [{ const: 1 }, 2, "must be 1"],
     [{ const: false, description: "false: nothing is metered" }, true, "must be false: nothing is metered"],
     [{ type: "number", multipleOf: 2 }, 3, "must be multiple of 2"],
-  ])("says of %j, given %j, that it %s", (schema, value, message) => {
+  ])("reports for %j, given %j, that it %s", (schema, value, message) => {
     expect(violationsOf({ type: "object", properties: { field: schema } }, { field: value })).toEqual([
       { path: "field", message },
     ]);
@@ -47,17 +47,17 @@ describe("violationsFrom", () => {
     expect(violationsFrom([error])).toEqual([{ path: "workspace_id", message: "must be a valid uuid" }]);
   });
 
-  it("names a field that is missing by its own path", () => {
+  it("names a missing field by its own path", () => {
     const schema = { type: "array", items: { type: "object", required: ["role"] } };
     expect(violationsOf(schema, [{}])).toEqual([{ path: "[0].role", message: "is required" }]);
   });
 
-  it("names a field that is not known", () => {
+  it("names an unknown field", () => {
     const schema = { type: "object", properties: { a: {} }, additionalProperties: false };
     expect(violationsOf(schema, { a: 1, b: 2 })).toEqual([{ path: "b", message: "is not a known field" }]);
   });
 
-  it("names a key that breaks a rule, once", () => {
+  it("names an invalid key once", () => {
     const schema = { type: "object", propertyNames: { maxLength: 3 } };
     expect(violationsOf(schema, { long: 1 })).toEqual([
       { path: "long", message: "has a name that must have at most 3 characters" },
@@ -72,7 +72,7 @@ describe("violationsFrom", () => {
     ]);
   });
 
-  it("puts no more into words than are told", () => {
+  it("formats at most as many violations as are reported", () => {
     const lists = { type: "array", items: { enum: ["a"], type: "string" } };
     expect(violationsOf(lists, Array(20_000).fill(0))).toHaveLength(100);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CommandError } from "../process/command-error.ts";
 import { throwDatabaseFault } from "./command-fault.ts";
 
-describe("what a command says of a fault of the database", () => {
+describe("a database error in a command", () => {
   it.each([
     [{ errno: 3159 }, "The database accepts only connections with TLS: add ssl-mode=VERIFY_IDENTITY to its URL"],
     [{ errno: 1142 }, "The database refuses this to its user: no.\nGrant the right"],
@@ -16,7 +16,7 @@ describe("what a command says of a fault of the database", () => {
     expect(say).toThrow(sentence);
   });
 
-  it("is what it was given, where nobody but us can mend it", () => {
+  it("is rethrown unchanged if it is a fault in our code", () => {
     const error = Object.assign(new Error("You have an error in your SQL syntax"), { errno: 1064 });
     expect(() => throwDatabaseFault(error)).toThrow(error);
   });

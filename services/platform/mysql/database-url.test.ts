@@ -4,31 +4,31 @@ import { connectionOptions, protocolOf, readDatabaseUrl, sessionStatements } fro
 
 const plain = "mysql://user:secret@db.example.com/setpoint";
 
-describe("the URL of a database", () => {
-  it("without a word of TLS goes as it is", () => {
+describe("a database URL", () => {
+  it("without TLS parameters is used unchanged", () => {
     expect(connectionOptions(`${plain}?socketPath=/a.sock`)).toEqual({ uri: `${plain}?socketPath=%2Fa.sock` });
     expect(connectionOptions(`${plain}?ssl-mode=DISABLED`)).toEqual({ uri: plain });
   });
 
   it.each(["ssl-mode=VERIFY_IDENTITY", "ssl-mode=REQUIRED", "ssl=true", "ssl={}"])(
-    "that asks for TLS has the name of the host checked: %s",
+    "with TLS verifies the host name: %s",
     (parameter) => {
       expect(connectionOptions(`${plain}?${parameter}`)).toEqual({ uri: plain, ssl: { verifyIdentity: true } });
     },
   );
 
-  it("keeps what is said about TLS in the way of mysql2", () => {
+  it("keeps TLS options in mysql2's own format", () => {
     const ssl = encodeURIComponent('{"minVersion":"TLSv1.3"}');
     expect(connectionOptions(`${plain}?ssl=${ssl}`).ssl).toEqual({ verifyIdentity: true, minVersion: "TLSv1.3" });
   });
 
-  it("may ask each session to wait for the other nodes of a cluster", () => {
+  it("may make each session wait for the other cluster nodes", () => {
     expect(connectionOptions(`${plain}?wsrep-sync-wait=1`)).toEqual({ uri: plain });
     expect(sessionStatements(`${plain}?wsrep-sync-wait=1`)).toEqual(["SET SESSION wsrep_sync_wait = 1"]);
     expect(sessionStatements(plain)).toEqual([]);
   });
 
-  it("may ask for statements as text, for Vitess", () => {
+  it("may select the text protocol, for Vitess", () => {
     expect(connectionOptions(`${plain}?protocol=text`)).toEqual({ uri: plain });
     expect([plain, `${plain}?protocol=prepared`, `${plain}?protocol=text`].map(protocolOf)).toEqual([
       "prepared",
@@ -37,7 +37,7 @@ describe("the URL of a database", () => {
     ]);
   });
 
-  it("has the parameters that all URLs of a process have, unless it says otherwise itself", () => {
+  it("inherits the process's common parameters unless it sets them itself", () => {
     const read = (url: string, parameters: string) =>
       readConfig({ DATABASE_URL: url, DATABASE_URL_PARAMETERS: parameters }, (reader) =>
         readDatabaseUrl(reader, "DATABASE_URL", "where"),
@@ -48,7 +48,7 @@ describe("the URL of a database", () => {
     expect(() => read(plain, "protocol=binary")).toThrow("protocol must be prepared or text");
   });
 
-  it.each(["#", "/", "?"])("whose password holds a %s as it is, is refused with what to do, and without it", (mark) => {
+  it.each(["#", "/", "?"])("with a raw %s in its password is rejected with advice, without showing it", (mark) => {
     const url = `mysql://user:sec${mark}ret@db.example.com/setpoint`;
     const read = () => readConfig({ DATABASE_URL: url }, (reader) => readDatabaseUrl(reader, "DATABASE_URL", "where"));
     expect(read).toThrow("DATABASE_URL must be a URL that starts with mysql://, and of which all can be read");
@@ -56,7 +56,7 @@ describe("the URL of a database", () => {
     expect(read).not.toThrow("sec");
   });
 
-  it("goes through with a password that is percent-encoded, over a socket, and with what other drivers want", () => {
+  it("accepts an encoded password, a socket and parameters of other drivers", () => {
     const read = (url: string) =>
       readConfig({ DATABASE_URL: url }, (reader) => readDatabaseUrl(reader, "DATABASE_URL", "where"));
     for (const url of [
@@ -83,7 +83,7 @@ describe("the URL of a database", () => {
     ["mysql://user:100%secret@db.example.com/setpoint", "must be written as %25"],
     ["mysql://user:secret@10.0.0.1/x?ssl=true", "not an IP address"],
     ["mysql://user:secret@[::1]/x?ssl-mode=REQUIRED", "not an IP address"],
-  ])("is refused with what is wrong with it, and without its password: %s", (url, fault) => {
+  ])("is rejected with the reason, without its password: %s", (url, fault) => {
     const read = () => readConfig({ DATABASE_URL: url }, (reader) => readDatabaseUrl(reader, "DATABASE_URL", "where"));
     expect(read).toThrow(`DATABASE_URL is not right: `);
     expect(read).toThrow(fault);

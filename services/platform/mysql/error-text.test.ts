@@ -4,7 +4,7 @@ import { withoutQuotedValues, withoutValues } from "./error-text.ts";
 const tablet = "target: setpoint_preset.-40.primary: vttablet: rpc error:";
 const bound = `: Sql: "insert into preset_versions(system_prompt) values (:vtg1 /* VARCHAR */)", BindVars: {vtg1: "type:VARCHAR value:\\"SECRET\\""}`;
 
-describe("the message of a database, as it may be logged,", () => {
+describe("the loggable message of a database error", () => {
   it.each([
     [
       `${tablet} code = AlreadyExists desc = Duplicate entry 'SECRET' for key 'presets.presets_id' (errno 1062) (sqlstate 23000) (CallerID: setpoint)${bound}`,
@@ -50,12 +50,12 @@ describe("the message of a database, as it may be logged,", () => {
       "Lock wait timeout exceeded; try restarting transaction",
       "Lock wait timeout exceeded; try restarting transaction",
     ],
-  ])("has no value in it, and keeps the rest: %s", (message, expected) => {
+  ])("contains no values, and keeps the rest: %s", (message, expected) => {
     expect(withoutQuotedValues(message)).toBe(expected);
     expect(expected).not.toContain("SECRET");
   });
 
-  it("is the same in every part of an error", () => {
+  it("is the same in every part of the error", () => {
     const text = `Duplicate entry 'SECRET' for key 'presets_id'${bound}`;
     const error = Object.assign(new Error(text), { errno: 1062, sqlMessage: text, sql: "INSERT 'SECRET'" });
     const safe = withoutValues(error, "INSERT ?");

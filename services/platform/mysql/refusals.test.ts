@@ -5,8 +5,8 @@ function mysqlError(parts: { code?: string; errno?: number }): Error {
   return Object.assign(new Error("mysql"), parts);
 }
 
-describe("a database that is out of reach", () => {
-  it("reaches a caller as unavailable, without its text", () => {
+describe("an unreachable database", () => {
+  it("is reported as unavailable, without its message", () => {
     const cause = mysqlError({ code: "ECONNREFUSED" });
     expect(databaseUnavailable(cause)).toMatchObject({
       kind: "unavailable",
@@ -15,7 +15,7 @@ describe("a database that is out of reach", () => {
     });
   });
 
-  it.each([1021, 1114])("tells the log where the database has no room left: %i", (errno) => {
+  it.each([1021, 1114])("is logged as full if it has no room left: %i", (errno) => {
     const cause = mysqlError({ errno });
     expect(databaseUnavailable(cause)).toMatchObject({
       kind: "unavailable",

@@ -5,7 +5,7 @@ import { selectPage } from "./select-page.ts";
 it.each([
   [0, "prepared"],
   [50, "as text"],
-])("a page from %i on is sent %s", async (offset, way) => {
+])("sends a page from offset %i %s", async (offset, way) => {
   const sent: unknown[] = [];
   const answering = (name: string) => async (sql: string, values: readonly unknown[]) => {
     sent.push([name, sql, values]);

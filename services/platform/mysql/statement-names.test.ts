@@ -13,6 +13,6 @@ it.each([
   ["COMMIT", "COMMIT", undefined],
   ["SELECT 1", "SELECT", undefined],
   ["", "STATEMENT", undefined],
-])("tells what a statement does, and with which table: %s", (sql, operation, table) => {
+])("returns the operation and the table of a statement: %s", (sql, operation, table) => {
   expect(namesOf(sql)).toMatchObject({ operation, table });
 });

@@ -5,7 +5,7 @@ import { backoffMs, retryTransient } from "./transaction.ts";
 const deadlock = Object.assign(new Error("deadlock"), { errno: 1213 });
 
 describe("retryTransient", () => {
-  it("repeats what fails for a reason that passes", async () => {
+  it("retries transient errors", async () => {
     let attempts = 0;
     const result = await retryTransient(monotonicMs() + 5_000, async () => {
       attempts += 1;
@@ -15,7 +15,7 @@ describe("retryTransient", () => {
     expect([result, attempts]).toEqual(["done", 3]);
   });
 
-  it("does not repeat what fails for good", async () => {
+  it("does not retry permanent errors", async () => {
     let attempts = 0;
     const failure = new Error("for good");
     const work = retryTransient(monotonicMs() + 5_000, async () => {
@@ -26,7 +26,7 @@ describe("retryTransient", () => {
     expect(attempts).toBe(1);
   });
 
-  it("gives up with the time of the caller, and says why", async () => {
+  it("gives up at the caller's deadline, with the cause", async () => {
     await expect(retryTransient(monotonicMs() + 100, () => Promise.reject(deadlock))).rejects.toMatchObject({
       kind: "aborted",
       cause: deadlock,
@@ -35,7 +35,7 @@ describe("retryTransient", () => {
 });
 
 describe("backoffMs", () => {
-  it("grows, has a limit, and is never the same for two", () => {
+  it("grows up to a limit, and is randomized", () => {
     for (const [attempt, middle] of [
       [0, 5],
       [3, 40],

@@ -10,7 +10,7 @@ function registryOfTest(): Registry {
   return registry;
 }
 
-it("is shown as prom-client shows its own", async () => {
+it("is rendered like prom-client's own", async () => {
   const [ours, theirs] = [registryOfTest(), registryOfTest()];
   const common = { name: "seconds", help: "How long.", buckets };
   const histogram = new Histogram({ ...common, labelNames: ["operation", "outcome"], registry: ours });
@@ -38,7 +38,7 @@ it("may have one label", async () => {
   expect(await ours.metrics()).toBe(await theirs.metrics());
 });
 
-it("may have none", async () => {
+it("may have no labels", async () => {
   const [ours, theirs] = [registryOfTest(), registryOfTest()];
   const common = { name: "seconds", help: "How long.", buckets };
   new Histogram({ ...common, labelNames: [], registry: ours }).at().observe(3);

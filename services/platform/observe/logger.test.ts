@@ -26,17 +26,17 @@ it.each([
   ["flushes and exits", "logger.flush(() => process.exit(0));"],
   ["just exits", "process.exit(0);"],
   ["has nothing more to do", ""],
-])("writes every line whole and in order where the process %s", (_, end) => {
+])("writes every line complete and in order if the process %s", (_, end) => {
   const lines = linesOf(end);
   expect(lines.map(({ number }) => number)).toEqual(Array.from({ length: 2_000 }, (_, number) => number));
   expect(lines.every(({ text, number }) => text === "ä🙂".repeat(number % 200))).toBe(true);
 });
 
-it("names the time of a line in UTC, with milliseconds", () => {
+it("writes times in UTC with milliseconds", () => {
   expect(linesOf("")[0]?.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-it.runIf(process.platform === "linux")("lets a process live, and end, whose log has no room on its disk", () => {
+it.runIf(process.platform === "linux")("lets a process run and exit although its log disk is full", () => {
   const full = openSync("/dev/full", "w");
   const script = `
     const flushed = () => new Promise((resolve) => logger.flush(resolve));
@@ -56,7 +56,7 @@ it.runIf(process.platform === "linux")("lets a process live, and end, whose log 
   expect({ status, stderr }).toEqual({ status: 0, stderr: "alive\n" });
 });
 
-it("keeps a bounded number of lines for a reader that hangs, and goes on once it reads, telling how many were lost", async () => {
+it("keeps a bounded number of lines for a stalled reader, and reports how many were lost", async () => {
   const script = `
     const line = { text: "x".repeat(64 * 1024) };
     for (let number = 0; number < 1_000; number++) logger.info({ number, ...line });

@@ -5,7 +5,7 @@ async function linesOf(metrics: Metrics, name: string): Promise<string[]> {
   return (await metrics.registry.metrics()).split("\n").filter((line) => line.startsWith(name));
 }
 
-it("counts faults from 0 on, so that the first of them is an increase", async () => {
+it("starts the fault counter at 0, so that the first fault is an increase", async () => {
   const metrics = new Metrics("test");
   const faults = () => linesOf(metrics, "setpoint_faults_total");
   expect(await faults()).toEqual(['setpoint_faults_total{process="test"} 0']);
@@ -18,7 +18,7 @@ it("counts faults from 0 on, so that the first of them is an increase", async ()
   expect(await faults()).toEqual(['setpoint_faults_total{process="test"} 3']);
 });
 
-it("shows every limit that may refuse a request before one has", async () => {
+it("exports every limit's counter before its first rejection", async () => {
   const lines = await linesOf(new Metrics("test"), "setpoint_refusals_total{");
   expect(lines.map((line) => line.split(" ").at(-1))).toEqual(["0", "0", "0", "0"]);
 });

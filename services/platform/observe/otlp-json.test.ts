@@ -24,7 +24,7 @@ function writtenValue(value: string | number | undefined): unknown {
   return written()[0].attributes[0]?.value;
 }
 
-it("writes spans as a collector reads them, with what they are parts of and linked to", () => {
+it("encodes spans with their parents and links", () => {
   const request = serve("00f067aa0ba902b7");
   request.nameAs("GET /api/v1/presets/:slug");
   request.nameRequest("id-1");
@@ -63,7 +63,7 @@ it("writes spans as a collector reads them, with what they are parts of and link
   ]);
 });
 
-it("writes times in nanoseconds since 1970, of which a number holds not all", () => {
+it("encodes times as nanoseconds since 1970 without losing precision", () => {
   const span = serve();
   span.end();
   const [{ startTimeUnixNano, endTimeUnixNano }] = written(1_700_000_000_000);
@@ -73,20 +73,20 @@ it("writes times in nanoseconds since 1970, of which a number holds not all", ()
 });
 
 it.each([
-  ["a text", "a", { stringValue: "a" }],
+  ["a string", "a", { stringValue: "a" }],
   ["signs", '"\\\n\u2028😀', { stringValue: '"\\\n\u2028😀' }],
-  ["a long text, which is cut", "a".repeat(300), { stringValue: "a".repeat(256) }],
+  ["a long string, which is truncated", "a".repeat(300), { stringValue: "a".repeat(256) }],
   ["an integer", -1, { intValue: -1 }],
   ["a fraction", 0.5, { doubleValue: 0.5 }],
-  ["more than an integer of 64 bits", 1e300, { doubleValue: 1e300 }],
-  ["no number", Number.NaN, { doubleValue: "NaN" }],
-  ["no end", Number.POSITIVE_INFINITY, { doubleValue: "Infinity" }],
+  ["a number beyond 64-bit integers", 1e300, { doubleValue: 1e300 }],
+  ["NaN", Number.NaN, { doubleValue: "NaN" }],
+  ["infinity", Number.POSITIVE_INFINITY, { doubleValue: "Infinity" }],
   ["nothing", undefined, undefined],
-])("writes %s", (_, value, expected) => {
+])("encodes %s", (_, value, expected) => {
   expect(writtenValue(value)).toEqual(expected);
 });
 
-it("takes a span once, however often it ends", () => {
+it("encodes a span once, however often it ends", () => {
   const span = serve();
   span.end();
   span.end("late");

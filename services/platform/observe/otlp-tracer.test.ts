@@ -35,14 +35,14 @@ function serve(tracer: OtlpTracer, count: number): Trace[] {
 
 const recordedOf = (traces: readonly Trace[]) => traces.filter(({ span }) => span).length;
 
-describe("a share of traces", () => {
+describe("a sampling ratio", () => {
   it.each([
     [0, 0, 0],
     [1e-17, 0, 0],
     [0.01, 60, 160],
     [0.5, 4_700, 5_300],
     [1, 10_000, 10_000],
-  ])("of %d is what is recorded", (share, min, max) => {
+  ])("of %d is met", (share, min, max) => {
     for (const sampler of ["traceidratio", "parentbased_traceidratio"] as const) {
       const recorded = recordedOf(serve(tracerWith(sampler, share), 10_000));
       expect(recorded).toBeGreaterThanOrEqual(min);
@@ -50,7 +50,7 @@ describe("a share of traces", () => {
     }
   });
 
-  it("is the same traces in every process", () => {
+  it("selects the same traces in every process", () => {
     const [one, other] = [tracerWith("traceidratio", 0.5), tracerWith("traceidratio", 0.5)];
     const traces = serve(one, 200);
     const again = traces.map((trace) => other.serve(traceFrom(trace.traceparent)));
@@ -72,12 +72,12 @@ describe("a caller's trace", () => {
     // Where callers are not to decide what is recorded.
     ["traceidratio", 0, false, false],
     ["traceidratio", 1, true, true],
-  ])("is recorded by %s of %d: %s where its caller records it, and %s where not", (sampler, share, yes, no) => {
+  ])("is recorded by %s of %d: %s if the caller samples it, %s if not", (sampler, share, yes, no) => {
     const tracer = tracerWith(sampler, share);
     expect([isRecorded, isNot].map((trace) => tracer.serve(trace).span !== undefined)).toEqual([yes, no]);
   });
 
-  it("is passed on as not recorded where it is not, and as it came where its caller decided that", () => {
+  it("is forwarded as not sampled, or unchanged if the caller decided so", () => {
     const refused = tracerWith("traceidratio", 0).serve(isRecorded);
     expect(refused).toMatchObject({ traceId, tracestate: "vendor=1" });
     expect(refused.traceparent).toMatch(/^00-f{32}-[\da-f]{16}-00$/);
@@ -87,19 +87,19 @@ describe("a caller's trace", () => {
   it.each<[TracesConfig["sampler"], boolean]>([
     ["parentbased_always_on", true],
     ["parentbased_always_off", false],
-  ])("is decided on by %s where there is none", (sampler, isTaken) => {
+  ])("is decided by %s if there is none", (sampler, isTaken) => {
     expect(recordedOf(serve(tracerWith(sampler, 1), 1))).toBe(isTaken ? 1 : 0);
   });
 });
 
 describe("a trace that is not recorded", () => {
-  it("has the same id in the log as where it is passed on", () => {
+  it("has the same id in the log and downstream", () => {
     const [trace] = serve(tracerWith("always_off", 1), 1);
     const { traceId } = trace as Trace;
     expect(trace?.traceparent.slice(3, 35)).toBe(traceId);
   });
 
-  it("has ids of its own, says so, and says the same each time", () => {
+  it("has its own ids, is marked as not sampled and stays the same when forwarded", () => {
     const traces = serve(tracerWith("always_off", 1), 1_000);
     const passedOn = traces.map(({ traceparent }) => traceparent);
     for (const traceparent of passedOn) expect(traceparent).toMatch(/^00-[\da-f]{32}-[\da-f]{16}-00$/);

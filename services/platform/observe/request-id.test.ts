@@ -7,21 +7,21 @@ const jwt = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c2VyIn0.c2lnbmF0dXJl";
 const longest = "a".repeat(128);
 
 describe("a request id", () => {
-  it.each(["mine", "018f-1:2/3+4=5~6.7_8", longest])("is taken over: %s", (id) => {
+  it.each(["mine", "018f-1:2/3+4=5~6.7_8", longest])("is accepted: %s", (id) => {
     expect([saneRequestId(id), saneRequestIds(id, true), saneRequestIds(id, false)]).toEqual([id, id, id]);
   });
 
   it.each([
     ["nothing", ""],
-    ["too much", `${longest}a`],
+    ["too long", `${longest}a`],
     ["a sentence", "my id"],
     ["a line break", "a\nb"],
-    ["another script", "ä"],
+    ["not ASCII", "ä"],
     ["a key", key],
     ["a part of a key", `x-${key.slice(0, 20)}`],
     ["an access token", jwt],
-    ["the head of a token", jwt.slice(0, 12)],
-  ])("is not taken where it is %s", (_name, id) => {
+    ["the start of a token", jwt.slice(0, 12)],
+  ])("is rejected if it is %s", (_name, id) => {
     expect([saneRequestId(id), saneRequestIds(id, true), saneRequestIds(`mine,${id}`, true)]).toEqual([
       undefined,
       undefined,
@@ -29,7 +29,7 @@ describe("a request id", () => {
     ]);
   });
 
-  it("is not taken where there are two headers of it, or none", () => {
+  it("is rejected if there are two headers or none", () => {
     expect([saneRequestId(["a", "b"]), saneRequestId(undefined), saneRequestIds(undefined, true)]).toEqual([
       undefined,
       undefined,
@@ -38,23 +38,23 @@ describe("a request id", () => {
   });
 });
 
-describe("the ids of a batch", () => {
-  it("are as many as a gateway gathers, each as long as one may be", () => {
+describe("the request ids of a batch", () => {
+  it("are accepted up to the gateway's batch size, each up to the maximum length", () => {
     const ids = Array(64).fill(longest);
     expect(saneRequestIds(ids.join(","), true)).toBe(ids.join(","));
     expect(saneRequestIds("a|b,c", true)).toBe("a|b,c");
     expect(saneRequestIds([...ids, "a"].join(","), true)).toBeUndefined();
   });
 
-  it("are one and a number where a stranger sends them", () => {
+  it("are shortened to one and a count for an unauthenticated caller", () => {
     expect(saneRequestIds("a|b,c", false)).toBe("a +2");
   });
 
-  it("are none where one id is asked for", () => {
+  it("are rejected if a single id is expected", () => {
     expect(saneRequestId("a,b")).toBeUndefined();
   });
 
-  it("are told apart by part, where there are several", () => {
+  it("are assigned to the parts of the batch", () => {
     const parts = [0, 1, 2];
     expect(parts.map((part) => requestIdsOfPart("a|b,c", part))).toEqual(["a|b", "c", "a|b,c"]);
     expect(parts.map((part) => requestIdsOfPart("a", part))).toEqual(["a", "a", "a"]);

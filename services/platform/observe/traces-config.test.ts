@@ -14,13 +14,13 @@ function faultsOf(environment: Environment): readonly string[] {
   }
 }
 
-describe("traces", () => {
-  it("are off where no endpoint is set, whatever else is", () => {
+describe("the traces configuration", () => {
+  it("is off without an endpoint, whatever else is set", () => {
     expect(read({ OTEL_TRACES_SAMPLER: "always_on", OTEL_SERVICE_NAME: "mine" })).toBeUndefined();
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: " " })).toBeUndefined();
   });
 
-  it("are all sent where nothing but the endpoint is set", () => {
+  it("records all traces if only the endpoint is set", () => {
     expect(read(endpoint)).toEqual({
       url: "http://collector:4318/v1/traces",
       headers: {},
@@ -32,13 +32,13 @@ describe("traces", () => {
     });
   });
 
-  it("go behind the path of the endpoint", () => {
+  it("appends to the path of the endpoint", () => {
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://example.com/otlp/" })?.url).toBe(
       "https://example.com/otlp/v1/traces",
     );
   });
 
-  it("take the standard variables", () => {
+  it("reads the standard variables", () => {
     expect(
       read({
         ...endpoint,
@@ -66,11 +66,11 @@ describe("traces", () => {
     ["OTEL_RESOURCE_ATTRIBUTES", "no pair"],
     ["OTEL_EXPORTER_OTLP_HEADERS", "=value"],
     ["OTEL_EXPORTER_OTLP_HEADERS", "a=%zz"],
-  ])("are refused where %s is %s", (name, value) => {
+  ])("is invalid if %s is %s", (name, value) => {
     expect(faultsOf({ ...endpoint, [name]: value })).toEqual([expect.stringContaining(name)]);
   });
 
-  it("never repeat a header in a fault: it may be a credential", () => {
+  it("never repeats a header in an error, because it may be a credential", () => {
     expect(faultsOf({ ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: "a=%zzsecret" }).join()).not.toContain("secret");
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ByteBudget } from "./byte-budget.ts";
 
 describe("ByteBudget", () => {
-  it("gives out all of its bytes and not one more", () => {
+  it("grants all of its bytes and not one more", () => {
     const budget = new ByteBudget(10);
     expect(budget.reserve(11)).toBeUndefined();
     expect(budget.reserve(10)).toBeDefined();
@@ -10,7 +10,7 @@ describe("ByteBudget", () => {
     expect(budget.used).toBe(10);
   });
 
-  it("takes back what a reservation holds, once", () => {
+  it("takes back a reservation once", () => {
     const budget = new ByteBudget(10);
     const kept = budget.reserve(3);
     const reservation = budget.reserve(4);
@@ -23,7 +23,7 @@ describe("ByteBudget", () => {
     expect(budget.used).toBe(0);
   });
 
-  it("leaves a reservation as it is where there is no room for it to grow", () => {
+  it("leaves a reservation unchanged if there is no room to grow", () => {
     const budget = new ByteBudget(10);
     const reservation = budget.reserve(6);
     expect(reservation?.grow(5)).toBe(false);
@@ -31,7 +31,7 @@ describe("ByteBudget", () => {
     expect(budget.used).toBe(6);
   });
 
-  it("gives nothing to a reservation that was released", () => {
+  it("grants nothing to a released reservation", () => {
     const budget = new ByteBudget(10);
     const reservation = budget.reserve(1);
     reservation?.release();
@@ -40,7 +40,7 @@ describe("ByteBudget", () => {
     expect(budget.used).toBe(0);
   });
 
-  it("refuses while it is overdrawn", () => {
+  it("rejects while it is overdrawn", () => {
     const budget = new ByteBudget(10);
     const reservation = budget.reserve(1);
     reservation?.overdraw(20);
@@ -50,7 +50,7 @@ describe("ByteBudget", () => {
     expect(budget.reserve(10)).toBeDefined();
   });
 
-  it("counts what a share holds in the whole, too", () => {
+  it("counts a share's bytes in the whole as well", () => {
     const whole = new ByteBudget(10);
     const [one, other] = [new ByteBudget(6, whole), new ByteBudget(6, whole)];
     const first = one.reserve(6);

@@ -12,7 +12,7 @@ function faultsOf(environment: Environment, read: (reader: EnvironmentReader) =>
 }
 
 describe("readConfig", () => {
-  it("reads what is set and takes the default for what is not, or is empty", () => {
+  it("uses the default for what is missing or empty", () => {
     const environment = { SET: " value ", EMPTY: "", BLANK: "  " };
     const config = readConfig(environment, (reader) =>
       ["SET", "EMPTY", "BLANK", "ABSENT"].map((name) => reader.text(name, "default")),
@@ -20,7 +20,7 @@ describe("readConfig", () => {
     expect(config).toEqual(["value", "default", "default", "default"]);
   });
 
-  it("reports all faults in one error, one line each", () => {
+  it("reports all errors together, one per line", () => {
     const read = (reader: EnvironmentReader) => [reader.required("A", "for a"), reader.port("B", 1)];
     expect(() => readConfig({ B: "x" }, read)).toThrow(ConfigError);
     expect(() => readConfig({ B: "x" }, read)).toThrow(
@@ -30,31 +30,31 @@ describe("readConfig", () => {
     );
   });
 
-  it.each(["0", "10", "007"])("takes %s for a whole number from 0 to 10", (value) => {
+  it.each(["0", "10", "007"])("accepts %s as an integer from 0 to 10", (value) => {
     const read = (reader: EnvironmentReader) => reader.integer("N", { default: 5, min: 0, max: 10 });
     expect(readConfig({ N: value }, read)).toBe(Number(value));
   });
 
   it.each(["-1", "11", "1.5", "1e1", "0x1", "ten", "1 0", "9".repeat(16)])(
-    "does not take %s for a whole number from 0 to 10",
+    "rejects %s as an integer from 0 to 10",
     (value) => {
       const faults = faultsOf({ N: value }, (reader) => reader.integer("N", { default: 5, min: 0, max: 10 }));
       expect(faults).toEqual([`N must be a whole number from 0 to 10, not "${value}"`]);
     },
   );
 
-  it("takes one of the values it knows, spelled as they are", () => {
+  it("accepts only known values in their exact spelling", () => {
     const read = (reader: EnvironmentReader) => reader.oneOf("V", ["a", "b"], "b");
     expect([readConfig({ V: "a" }, read), readConfig({}, read)]).toEqual(["a", "b"]);
     expect(faultsOf({ V: "A" }, read)).toEqual(['V must be one of a, b, not "A"']);
   });
 
-  it.each(["ftp://host", "host", "mysql:/", "//host"])("does not take %s for a URL, nor shows it", (value) => {
+  it.each(["ftp://host", "host", "mysql:/", "//host"])("rejects %s as a URL without showing it", (value) => {
     const faults = faultsOf({ U: value }, (reader) => reader.optionalUrl("U", ["http:", "https:"]));
     expect(faults).toEqual(["U must be a URL that starts with http:// or https://"]);
   });
 
-  it("takes a URL as it is, or none", () => {
+  it("accepts a URL unchanged, or none", () => {
     const read = (reader: EnvironmentReader) => reader.optionalUrl("U", ["http:"]);
     expect([readConfig({ U: "http://a/b" }, read), readConfig({}, read)]).toEqual(["http://a/b", undefined]);
   });
@@ -71,7 +71,7 @@ describe("readProcessConfig", () => {
     });
   });
 
-  it("takes all three files of TLS, or none", () => {
+  it("accepts all three TLS files, or none", () => {
     const file = import.meta.filename;
     const files = { GRPC_TLS_CERT_FILE: file, GRPC_TLS_KEY_FILE: file, GRPC_TLS_CA_FILE: file };
     expect(readConfig(files, readProcessConfig).grpcTls).toEqual({
@@ -83,7 +83,7 @@ describe("readProcessConfig", () => {
     expect(faultsOf({ ...files, GRPC_TLS_CA_FILE: "" }, readProcessConfig)).toHaveLength(1);
   });
 
-  it("takes no file of TLS that cannot be read", () => {
+  it("rejects TLS files that cannot be read", () => {
     const none = { GRPC_TLS_CERT_FILE: "/none/c", GRPC_TLS_KEY_FILE: "/none/k", GRPC_TLS_CA_FILE: "/none/a" };
     expect(faultsOf(none, readProcessConfig)).toEqual([
       expect.stringMatching(/^GRPC_TLS_CERT_FILE names a file that cannot be read: ENOENT.*none\/c/),

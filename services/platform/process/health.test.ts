@@ -13,7 +13,7 @@ const passing = async () => {};
 const notDraining = () => false;
 
 describe("Health", () => {
-  it("has no fault while all checks pass, or where there are none", async () => {
+  it("has no fault if all checks pass or there are none", async () => {
     expect(await new Health([], notDraining).fault()).toBeUndefined();
     expect(await new Health([passing, passing], notDraining).fault()).toBeUndefined();
   });
@@ -21,16 +21,16 @@ describe("Health", () => {
   it.each([
     ["an error", new Error("no database"), "no database"],
     ["something else", "no database", "no database"],
-  ])("tells the fault of a check that throws %s", async (_name, thrown, fault) => {
+  ])("reports the fault of a check that throws %s", async (_name, thrown, fault) => {
     const failing = () => Promise.reject(thrown);
     expect(await new Health([passing, failing], notDraining).fault()).toBe(fault);
   });
 
-  it("has a fault where a check does not answer at all", async () => {
+  it("reports a check that does not answer", async () => {
     expect(await new Health([passing, () => new Promise(() => {})], notDraining).fault()).toMatch(/not answered/);
   });
 
-  it("says that it drains, whatever the checks say", async () => {
+  it("reports draining, whatever the checks say", async () => {
     let draining = false;
     const health = new Health([passing], () => draining);
     expect(await health.fault()).toBeUndefined();

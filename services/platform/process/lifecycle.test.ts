@@ -5,7 +5,7 @@ import { silentLogger } from "../observe/logger.ts";
 import { Lifecycle } from "./lifecycle.ts";
 
 describe("Lifecycle", () => {
-  it("closes what was opened, the last first, one after the other", async () => {
+  it("closes in reverse order of opening, one after the other", async () => {
     const lifecycle = new Lifecycle(silentLogger());
     const events: string[] = [];
     for (const name of ["pool", "server", "client"]) {
@@ -19,7 +19,7 @@ describe("Lifecycle", () => {
     expect(events).toEqual(["client", "server", "pool"].flatMap((name) => [`closing ${name}`, `closed ${name}`]));
   });
 
-  it("drains from the moment that it closes", async () => {
+  it("is draining as soon as it closes", async () => {
     const lifecycle = new Lifecycle(silentLogger());
     let drained = false;
     lifecycle.opened("server", () => {
@@ -30,7 +30,7 @@ describe("Lifecycle", () => {
     expect(drained).toBe(true);
   });
 
-  it("says that it drains, and gives back what it can, while it still serves; and then closes", async () => {
+  it("reports draining and releases what it can while still serving, then closes", async () => {
     const lifecycle = new Lifecycle(silentLogger());
     const events: string[] = [];
     lifecycle.stopping(() => events.push(`stopping, draining: ${lifecycle.draining}`));
@@ -41,7 +41,7 @@ describe("Lifecycle", () => {
     expect(events).toEqual(["stopping, draining: true", "closed"]);
   });
 
-  it("closes the rest where one cannot be closed", async () => {
+  it("closes the rest if one fails to close", async () => {
     const lifecycle = new Lifecycle(silentLogger());
     let closed = false;
     lifecycle.opened("pool", () => {
@@ -65,7 +65,7 @@ describe("Lifecycle", () => {
 });
 
 describe("runProcess", () => {
-  it("ends a process that is told to stop, also where the reader of its log hangs", async () => {
+  it("ends a process on a signal even if the reader of its log hangs", async () => {
     const script = `import { createLogger } from ${JSON.stringify(new URL("../observe/logger.ts", import.meta.url))};
       import { runProcess } from ${JSON.stringify(new URL("./lifecycle.ts", import.meta.url))};
       const logger = createLogger("test", "info");

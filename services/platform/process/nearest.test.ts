@@ -13,6 +13,6 @@ it.each([
   ["id", "key-id"],
   ["x", undefined],
   ["permissions", undefined],
-])("is what %s most likely means: %s", (given, meant) => {
+])("suggests for %s: %s", (given, meant) => {
   expect(nearest(given, words)).toBe(meant);
 });

@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { TransientMap } from "./transient-map.ts";
 
-it("is a map", () => {
+it("behaves like a map", () => {
   const map = new TransientMap<string, number>();
   map.set("a", 1);
   map.set("b", 2);
@@ -20,7 +20,7 @@ it("is a map", () => {
   ]);
 });
 
-it("may be changed while one goes through its entries", () => {
+it("may be changed during iteration", () => {
   const map = new TransientMap<number, string>();
   for (const key of [1, 2, 3]) map.set(key, `${key}`);
   for (const [key] of map.entries()) {
@@ -30,7 +30,7 @@ it("may be changed while one goes through its entries", () => {
   expect(map.entries().map(([key]) => key)).toEqual([4, 5, 6]);
 });
 
-it("keeps nothing in memory that has left it", () => {
+it("keeps nothing in memory that was removed", () => {
   setFlagsFromString("--expose-gc");
   const collectGarbage = runInNewContext("gc") as () => void;
   const map = new TransientMap<number, object>();

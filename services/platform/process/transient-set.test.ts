@@ -18,28 +18,28 @@ function namesIn(set: TransientSet<Named>): string {
     .join("");
 }
 
-describe("a set", () => {
-  it("has a member once", () => {
+describe("a transient set", () => {
+  it("contains a member once", () => {
     const { set, member } = setOf("abc");
     set.add(member("b"));
     expect([set.size, namesIn(set)]).toEqual([3, "abc"]);
   });
 
-  it.each(["a", "b", "d", "ad", "da", "abc", "dcba"])("is without %s once they are deleted, also twice", (gone) => {
+  it.each(["a", "b", "d", "ad", "da", "abc", "dcba"])("lacks %s once deleted, even twice", (gone) => {
     const { set, member } = setOf("abcd");
     for (const name of gone + gone) set.delete(member(name));
     expect(namesIn(set)).toBe([..."abcd"].filter((name) => !gone.includes(name)).join(""));
     expect(set.size).toBe(4 - gone.length);
   });
 
-  it("takes a member again", () => {
+  it("accepts a member again", () => {
     const { set, member } = setOf("ab");
     set.delete(member("a"));
     set.add(member("a"));
     expect(namesIn(set)).toBe("ab");
   });
 
-  it("shows each member once to whom deletes them on the way, and none that has gone", () => {
+  it("iterates over each member once while members are deleted", () => {
     const { set, member } = setOf("abcdef");
     const shown: string[] = [];
     for (const each of set) {

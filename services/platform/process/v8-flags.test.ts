@@ -26,14 +26,14 @@ function peakHeap(prelude: string): number {
   return Number(node("--input-type=module", "--eval", script));
 }
 
-it("are all known to this version of V8", () => {
+it("uses only flags known to this version of V8", () => {
   const names = [...readFileSync(url, "utf8").matchAll(/"--(?:no-)?([a-z-]+)[="]/g)].map(([, name]) => name);
   expect(names).toHaveLength(3);
   const known = node("--v8-options");
   expect(names.filter((name) => !new RegExp(`^\\s*--${name} `, "m").test(known))).toEqual([]);
 });
 
-it("keep the heap smaller than V8 would let it become", () => {
+it("keeps the heap smaller than V8's default would", () => {
   const limited = peakHeap(`import { setV8Flags } from ${JSON.stringify(url)};\nsetV8Flags();`);
   expect(limited).toBeLessThan(0.8 * peakHeap(""));
 });

@@ -128,7 +128,7 @@ describe.each([...types.values()].map((type) => [type.typeName, type] as const))
   const inits = Array.from({ length: 30 }, () => randomMessage(random, type) as MessageInitShape<DescMessage>);
   const all = inits.map((init) => ({ init, message: create(type, init) }));
 
-  it("is written as the library writes it, whether its fields are all there or not", () => {
+  it("is written like the library writes it, with all fields or not", () => {
     for (const { init, message } of all) {
       const expected = Buffer.from(toBinary(type, message));
       expect(writeMessage(type, message).equals(expected)).toBe(true);
@@ -136,7 +136,7 @@ describe.each([...types.values()].map((type) => [type.typeName, type] as const))
     }
   });
 
-  it("is read as the library reads it, in parts that are put together too", () => {
+  it("is read like the library reads it, even from concatenated parts", () => {
     for (const { message } of all) {
       const bytes = Buffer.from(toBinary(type, message));
       expect(readMessage(type, bytes)).toEqual(fromBinary(type, bytes));
@@ -145,7 +145,7 @@ describe.each([...types.values()].map((type) => [type.typeName, type] as const))
     }
   });
 
-  it("is read of broken bytes at most where the library reads it, and as the same", () => {
+  it("is read from corrupt bytes only if the library reads the same", () => {
     for (const { message } of all) {
       const bytes = Buffer.from(toBinary(type, message)).subarray(0, 2_000);
       for (let round = 0; round < 40; round += 1) {
@@ -161,12 +161,12 @@ describe.each([...types.values()].map((type) => [type.typeName, type] as const))
 });
 
 describe("a message", () => {
-  it("is written behind the room that is left", () => {
+  it("is written after reserved space", () => {
     const bytes = writeMessage(ListPresetsRequestSchema, { offset: 3 }, 5);
     expect(readMessage(ListPresetsRequestSchema, bytes.subarray(5)).offset).toBe(3);
   });
 
-  it("is read whole after one that could not be written", () => {
+  it("is written correctly after one that could not be written", () => {
     expect(() => writeMessage(CreateVersionRequestSchema, { slug: "half", configJson: 1 as never })).toThrow(TypeError);
     expect(writeMessage(ListPresetsRequestSchema, { limit: 1 })).toEqual(Buffer.from([0x10, 1]));
   });
@@ -183,7 +183,7 @@ describe("a message", () => {
     expect(readMessage(ListPresetsRequestSchema, Buffer.alloc(0))).toEqual(other);
   });
 
-  it("may have numbers of a list one by one, or together", () => {
+  it("accepts packed and unpacked lists of numbers", () => {
     for (const bytes of [
       [0x18, 1, 0x18, 2],
       [0x1a, 2, 1, 2],
@@ -193,63 +193,66 @@ describe("a message", () => {
     }
   });
 
-  it("keeps what it does not know", () => {
+  it("keeps unknown fields", () => {
     const bytes = Buffer.from([0x08, 1, 0xfa, 0x01, 2, 7, 8]);
     expect(readMessage(ListPresetsRequestSchema, bytes)).toEqual(fromBinary(ListPresetsRequestSchema, bytes));
   });
 
   it.each([
-    ["text that is not UTF-8", [0x22, 2, 0xc3, 0x28]],
+    ["invalid UTF-8", [0x22, 2, 0xc3, 0x28]],
     ["half a character", [0x22, 1, 0xc3]],
     ["a surrogate", [0x22, 3, 0xed, 0xa0, 0x80]],
     ["a length beyond the end", [0x22, 5, 0x61]],
     ["a length of four gigabytes", [0x22, 0xff, 0xff, 0xff, 0xff, 0x0f]],
-    ["a number without an end", [0x08, ...Array<number>(10).fill(0x80)]],
-    ["a number that is cut off", [0x08, 0x80]],
-    ["no field number", [0x00, 1]],
+    ["an endless number", [0x08, ...Array<number>(10).fill(0x80)]],
+    ["a truncated number", [0x08, 0x80]],
+    ["field number 0", [0x00, 1]],
     ["a tag that is too long", [0x88, 0x80, 0x80, 0x80, 0x80, 0x00, 1]],
     ["a tag that is too large", [0x88, 0x80, 0x80, 0x80, 0x70, 1]],
-    ["a text where a number belongs", [0x0a, 1, 0x61]],
-    ["a number where a text belongs", [0x20, 1]],
-    ["an end of a group", [0x0c]],
-    ["a group without an end", [0xfb, 0x01, 0x08, 1]],
-    ["a hundred groups, one in another", [...Array<number>(100).fill(0x7b), ...Array<number>(100).fill(0x7c)]],
+    ["a string in place of a number", [0x0a, 1, 0x61]],
+    ["a number in place of a string", [0x20, 1]],
+    ["the end of a group", [0x0c]],
+    ["an unclosed group", [0xfb, 0x01, 0x08, 1]],
+    ["a hundred nested groups", [...Array<number>(100).fill(0x7b), ...Array<number>(100).fill(0x7c)]],
     [
-      "groups without an end",
+      "endless groups",
       Array<number>(400)
         .fill(0xfb)
         .flatMap((byte) => [byte, 0x01]),
     ],
-  ])("is not read of %s", (_what, bytes) => {
+  ])("is not read from %s", (_what, bytes) => {
     expect(() => readMessage(ListPresetsRequestSchema, Buffer.from(bytes))).toThrow();
   });
 
-  it("may hold the sign for what cannot be shown", () => {
+  it("may contain the replacement character", () => {
     const bytes = writeMessage(ListPresetsRequestSchema, { query: "\ufffd" });
     expect(readMessage(ListPresetsRequestSchema, bytes).query).toBe("\ufffd");
   });
 
   it.each([
-    ["a number of a fraction", { offset: 1.5 }],
+    ["a fraction", { offset: 1.5 }],
     ["a number that is too large", { offset: 2 ** 31 }],
-    ["a number as a text", { offset: "1" }],
-    ["a text as a number", { query: 1 }],
-    ["an item that is not there", { statuses: [undefined] }],
-    ["a set as a list", { statuses: new Set([1]) }],
+    ["a number as a string", { offset: "1" }],
+    ["a string as a number", { query: 1 }],
+    ["an undefined item", { statuses: [undefined] }],
+    ["a Set in place of a list", { statuses: new Set([1]) }],
   ])("is not written with %s", (_what, message) => {
     expect(() => writeMessage(ListPresetsRequestSchema, message as never)).toThrow(TypeError);
   });
 
-  it.each(["a text", 1, true, undefined, null, [{}]])("is not written of %o", (message) => {
+  it.each(["a text", 1, true, undefined, null, [{}]])("is not written from %o", (message) => {
     expect(() => writeMessage(ListPresetsRequestSchema, message as never)).toThrow(TypeError);
     expect(() => writeMessage(ListPresetsResponseSchema, { presets: [message as never] })).toThrow(TypeError);
   });
 
-  it.each([2n ** 63n, -(2n ** 63n) - 1n, 2n ** 64n])("is not written with %d, which 64 bits cannot hold", (seconds) => {
-    expect(() => writeMessage(TimestampSchema, { seconds })).toThrow(TypeError);
-  });
+  it.each([2n ** 63n, -(2n ** 63n) - 1n, 2n ** 64n])(
+    "is not written with %d, which does not fit into 64 bits",
+    (seconds) => {
+      expect(() => writeMessage(TimestampSchema, { seconds })).toThrow(TypeError);
+    },
+  );
 
-  it("is not written with an empty text as bytes", () => {
+  it("is not written with an empty string as bytes", () => {
     expect(() => writeMessage(AnySchema, { value: "" as never })).toThrow(TypeError);
   });
 });

@@ -99,7 +99,7 @@ const soon = { interval: 50 };
 
 // At the same time: most of what they take is waiting, and each has processes of its own.
 describe.concurrent("a channel to several processes", () => {
-  it("sends calls to each in turn", async ({ expect }) => {
+  it("distributes calls in turn", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     const channel = openTo(a, b);
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
@@ -108,7 +108,7 @@ describe.concurrent("a channel to several processes", () => {
     expect([a.calls - (before[0] ?? 0), b.calls - (before[1] ?? 0)]).toEqual([10, 10]);
   });
 
-  it("sends none to one that is not ready, and again when it is", async ({ expect }) => {
+  it("skips a process that is not ready until it is", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     a.isReady = false;
     const channel = openTo(a, b);
@@ -120,7 +120,7 @@ describe.concurrent("a channel to several processes", () => {
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["b"]));
   });
 
-  it("sends them to all where none is ready, because that may be wrong", async ({ expect }) => {
+  it("calls all if none is ready, because that may be wrong", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     a.isReady = false;
     b.isReady = false;
@@ -129,7 +129,7 @@ describe.concurrent("a channel to several processes", () => {
     expect(channel.hasServed).toBe(false);
   });
 
-  it("believes one that has no health checks to be ready", async ({ expect }) => {
+  it("treats a process without health checks as ready", async ({ expect }) => {
     const a = new Process("a");
     a.hasHealth = false;
     const channel = openTo(await a.start());
@@ -137,7 +137,7 @@ describe.concurrent("a channel to several processes", () => {
     expect(await call(channel)).toBe("a");
   });
 
-  it("loses no call where one dies, and uses it again when it is back", async ({ expect }) => {
+  it("loses no call when one dies, and uses it again when it is back", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     const channel = openTo(a, b);
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
@@ -147,7 +147,7 @@ describe.concurrent("a channel to several processes", () => {
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
   });
 
-  it("turns to another where one says that it cannot, at once", async ({ expect }) => {
+  it("retries at once on another process when one is unavailable", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     const channel = openTo(a, b);
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
@@ -155,7 +155,7 @@ describe.concurrent("a channel to several processes", () => {
     expect(await answersOf(channel, 10)).toEqual(new Set(["b"]));
   });
 
-  it("makes no call, and none again, for a caller who has gone", async ({ expect }) => {
+  it("makes no call and no retry for a canceled caller", async ({ expect }) => {
     const a = await new Process("a").start();
     const channel = openTo(a);
     await expect(call(channel, 5_000, AbortSignal.abort())).rejects.toMatchObject({ kind: "canceled" });
@@ -170,7 +170,7 @@ describe.concurrent("a channel to several processes", () => {
     expect(a.calls).toBe(7);
   });
 
-  it("fails a call whose error it cannot read, and goes on", async ({ expect }) => {
+  it("fails a call with an unreadable error, and keeps working", async ({ expect }) => {
     const server = new Server();
     const metadata = new Metadata();
     metadata.set("grpc-status-details-bin", Buffer.from([0xff, 0xff]));
@@ -189,7 +189,7 @@ describe.concurrent("a channel to several processes", () => {
     for (let n = 0; n < 2; n += 1) await expect(call(channel)).rejects.toThrow("cannot be read");
   });
 
-  it("turns to another where one does not answer, within the time of the call", async ({ expect }) => {
+  it("retries on another process within the deadline when one does not answer", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     const channel = openTo(a, b);
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
@@ -197,9 +197,7 @@ describe.concurrent("a channel to several processes", () => {
     for (let n = 0; n < 4; n += 1) expect(await call(channel, 9_000)).toBe("b");
   });
 
-  it("leaves no call with one that is not ready for longer than it takes another to be ready again", async ({
-    expect,
-  }) => {
+  it("moves calls off a process that is not ready once another is ready again", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
     const channel = openTo(a, b);
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
@@ -215,7 +213,7 @@ describe.concurrent("a channel to several processes", () => {
     expect(await call(channel, 9_000)).toBe("b");
   });
 
-  it("gives up on no call early where there is only one process", async ({ expect }) => {
+  it("does not give up early on a call to a single process", async ({ expect }) => {
     const a = await new Process("a").start();
     const channel = openTo(a);
     a.before = () => new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -223,7 +221,7 @@ describe.concurrent("a channel to several processes", () => {
     expect(a.calls).toBe(1);
   });
 
-  it("makes a call three times at most where all are slow", async ({ expect }) => {
+  it("makes at most three attempts if all are slow", async ({ expect }) => {
     const all = [await new Process("a").start(), await new Process("b").start(), await new Process("c").start()];
     const channel = openTo(...all);
     await expect.poll(() => answersOf(channel, 6), soon).toEqual(new Set(["a", "b", "c"]));
@@ -235,7 +233,7 @@ describe.concurrent("a channel to several processes", () => {
     expect(all.reduce((sum, { calls }) => sum + calls, 0)).toBeLessThanOrEqual(3);
   });
 
-  it("is not held up by a machine that takes connections and says nothing", async ({ expect }) => {
+  it("is not blocked by a host that accepts connections and stays silent", async ({ expect }) => {
     const silent: NetServer = createServer(() => {}).listen(0, host);
     await once(silent, "listening");
     closers.push(() => silent.close());
@@ -246,8 +244,8 @@ describe.concurrent("a channel to several processes", () => {
   });
 });
 
-describe.concurrent("a channel to nobody", () => {
-  it("says why, to whoever calls in vain, too, until there is somebody", async ({ expect }) => {
+describe.concurrent("a channel to no process", () => {
+  it("reports why, also to failed callers, until there is one", async ({ expect }) => {
     const late = new Process("late");
     late.port = await nextPort();
     const channel = openTo(late);
@@ -266,7 +264,7 @@ describe.concurrent("a channel to nobody", () => {
     expect(channel.fault).toBeUndefined();
   });
 
-  it("says why not of one who is not needed", async ({ expect }) => {
+  it("reports no fault for an address that is not needed", async ({ expect }) => {
     const a = await new Process("a").start();
     const channel = openTo({ port: await nextPort() }, a);
     await expect.poll(() => channel.hasServed, soon).toBe(true);
@@ -274,7 +272,7 @@ describe.concurrent("a channel to nobody", () => {
     expect(channel.fault).toBeUndefined();
   });
 
-  it("says that the name cannot be looked up", async ({ expect }) => {
+  it("reports that the name does not resolve", async ({ expect }) => {
     const channel = open("service.test:1", async () => {
       throw new Error("ENOTFOUND service.test");
     });
@@ -283,8 +281,8 @@ describe.concurrent("a channel to nobody", () => {
   });
 });
 
-describe.concurrent("a channel to a name", () => {
-  it("follows the addresses behind it, and lets a call finish whose process is taken out", async ({ expect }) => {
+describe.concurrent("a channel to a DNS name", () => {
+  it("follows its addresses, and lets calls to a removed process finish", async ({ expect }) => {
     const a = await new Process("a").start("127.0.0.1");
     const b = new Process("b");
     b.port = a.port;
@@ -314,7 +312,7 @@ describe.concurrent("a channel to a name", () => {
     expect(await answersOf(channel, 4)).toEqual(new Set(["a"]));
   });
 
-  it("answers a call elsewhere whose process was taken out and never answers", async ({ expect }) => {
+  it("retries elsewhere if a removed process never answers", async ({ expect }) => {
     const a = await new Process("a").start("127.0.0.1");
     const b = new Process("b");
     b.port = a.port;
@@ -332,7 +330,7 @@ describe.concurrent("a channel to a name", () => {
     expect(await Promise.all(calls)).toEqual(["a", "a"]);
   });
 
-  it("goes on with what it knows where the name cannot be looked up", async ({ expect }) => {
+  it("keeps its addresses if the name does not resolve", async ({ expect }) => {
     const a = await new Process("a").start();
     let fault: Error | undefined = new Error("ENOTFOUND");
     const channel = open(`service.test:${a.port}`, async () => {
@@ -349,10 +347,8 @@ describe.concurrent("a channel to a name", () => {
   });
 });
 
-describe.concurrent("a channel to several names", () => {
-  it("uses those that can be looked up, follows them, and takes in the others when they are there", async ({
-    expect,
-  }) => {
+describe.concurrent("a channel to several DNS names", () => {
+  it("uses those that resolve, follows them and adds the others later", async ({ expect }) => {
     const a = await new Process("a").start("127.0.0.1");
     const b = new Process("b");
     b.port = a.port;
@@ -387,7 +383,7 @@ describe("a target", () => {
     ["127.0.0.1:1,c.test", ["c.test"]],
     ["ipv4:127.0.0.1:1", []],
     ["[::1]:1", []],
-  ])("may be written as %s", async (target, names) => {
+  ])("accepts %s", async (target, names) => {
     const asked: string[] = [];
     open(target, async (name) => {
       asked.push(name);
@@ -396,7 +392,7 @@ describe("a target", () => {
     expect(asked).toEqual(names);
   });
 
-  it.each(["", "a:b", "a:1:2", "a:65536", "unix:/tmp/x", "http://a:1"])("may not be %j", (target) => {
+  it.each(["", "a:b", "a:1:2", "a:65536", "unix:/tmp/x", "http://a:1"])("rejects %j", (target) => {
     expect(() => open(target)).toThrow(/is no gRPC target/);
   });
 });

@@ -2,7 +2,7 @@ import { Code as ConnectCode } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { Code, codeName } from "./codes.ts";
 
-it("has the codes that Connect has", () => {
+it("has the same codes as Connect", () => {
   const theirs = Object.entries(ConnectCode).filter(([, code]) => typeof code === "number");
   expect(Code).toEqual(Object.fromEntries(theirs));
 });
@@ -14,7 +14,7 @@ describe("codeName", () => {
     [Code.InvalidArgument, "INVALID_ARGUMENT"],
     [Code.DeadlineExceeded, "DEADLINE_EXCEEDED"],
     [99, "UNKNOWN"],
-  ])("spells %s as gRPC does: %s", (code, name) => {
+  ])("names %s as gRPC does: %s", (code, name) => {
     expect(codeName(code)).toBe(name);
   });
 });

@@ -24,26 +24,26 @@ const kinds: [ErrorKind, Code][] = [
 ];
 
 describe("toRpcError", () => {
-  it.each(kinds)("gives %s its code, and back", (kind, code) => {
+  it.each(kinds)("maps %s to its code and back", (kind, code) => {
     const error = toRpcError(new DomainError(kind, { reason: "REASON", message: "A sentence." }));
     expect([error.code, error.rawMessage]).toEqual([code, "A sentence."]);
     expect(fromStatusMessage(toStatusMessage(error)).kind).toBe(kind);
   });
 
-  it("tells the reason and the domain", () => {
+  it("includes the reason and the domain", () => {
     const error = toRpcError(new DomainError("not_found", { reason: "PRESET_NOT_FOUND", message: "None." }));
     expect(error.findDetails(ErrorInfoSchema)).toMatchObject([{ reason: "PRESET_NOT_FOUND", domain: "setpoint" }]);
     expect(error.findDetails(BadRequestSchema)).toEqual([]);
   });
 
-  it("tells every violation", () => {
+  it("includes every violation", () => {
     const error = toRpcError(invalidRequest([{ path: "slug", message: "is required" }]));
     expect(error.findDetails(BadRequestSchema)).toMatchObject([
       { fieldViolations: [{ field: "slug", description: "is required" }] },
     ]);
   });
 
-  it("tells no more violations than a header holds", () => {
+  it("includes no more violations than fit into a header", () => {
     const violations = Array.from({ length: 1_000 }, (_, n) => ({
       path: `é-${n}`,
       message: "is not a field that is known",
@@ -55,7 +55,7 @@ describe("toRpcError", () => {
     expect(error.rawMessage).toContain("(and 999 more)");
   });
 
-  it("tells no more of a message than a header holds, and half a character of none", () => {
+  it("truncates a message to fit into a header, without splitting a character", () => {
     const error = toRpcError(
       new DomainError("not_found", { reason: "REASON", message: `a${"\u{1f600}".repeat(50_000)}` }),
     );
@@ -63,25 +63,22 @@ describe("toRpcError", () => {
     expect(error.rawMessage.isWellFormed()).toBe(true);
   });
 
-  it.each([new Error("inside"), "inside", undefined])(
-    "hides anything else that was thrown, and keeps it for the log",
-    (thrown) => {
-      const error = toRpcError(thrown);
-      expect([error.code, error.rawMessage, error.details]).toEqual([Code.Internal, "internal error", []]);
-      expect(error.cause).toBe(thrown);
-    },
-  );
+  it.each([new Error("inside"), "inside", undefined])("hides any other error, and keeps it for the log", (thrown) => {
+    const error = toRpcError(thrown);
+    expect([error.code, error.rawMessage, error.details]).toEqual([Code.Internal, "internal error", []]);
+    expect(error.cause).toBe(thrown);
+  });
 });
 
 describe("fromStatusMessage", () => {
-  it("is what the service threw", () => {
+  it("restores what the service threw", () => {
     const thrown = invalidRequest([{ path: "slug", message: "is required" }]);
     const { kind, reason, message, violations } = thrown;
     expect(fromStatusMessage(toStatusMessage(toRpcError(thrown)))).toMatchObject({ kind, reason, message, violations });
   });
 
   it.each([Code.Unknown, Code.DataLoss, Code.OutOfRange, 99])(
-    "takes code %d, which we never send, for a fault of ours",
+    "maps the unexpected code %d to an internal error",
     (code) => {
       expect(fromStatusMessage(create(StatusSchema, { code, message: "odd" })).kind).toBe("internal");
     },

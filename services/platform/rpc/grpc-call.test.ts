@@ -57,7 +57,7 @@ function trailersOnly(streamId: number, ...status: string[]): Buffer {
 }
 
 describe("a call", () => {
-  it("that is answered before all of it was sent is not sent to its end", async () => {
+  it("answered before it was sent completely is not sent to its end", async () => {
     peer.write(settingsFrame({ initialWindowSize: 10 }));
     await expect.poll(() => said(frameTypes.settings).length).toBe(2);
     const end = call(100);
@@ -67,7 +67,7 @@ describe("a call", () => {
     await expect.poll(resets).toEqual([[1, errorCodes.cancel]]);
   });
 
-  it("that is answered after all of it was sent is not reset", async () => {
+  it("answered after it was sent completely is not reset", async () => {
     peer.write(settingsFrame({}));
     const end = call(100);
     await expect.poll(() => said(frameTypes.data).length).toBe(1);
@@ -78,12 +78,12 @@ describe("a call", () => {
   });
 
   it.each([
-    ["no text", [], ""],
-    ["text of any script", ["grpc-message", "%C3%BC%E2%82%AC%F0%9F%98%80%00%0A%25"], "ü€😀\0\n%"],
-    ["text that is not encoded", ["grpc-message", "100% sure \x7f"], "100% sure \x7f"],
-    ["text that is no UTF-8", ["grpc-message", "%FF%C0"], "%FF%C0"],
-    ["two texts", ["grpc-message", "one", "grpc-message", "two"], "one"],
-    ["details that are no base64", ["grpc-status-details-bin", "\x01\x02,"], ""],
+    ["no message", [], ""],
+    ["a message in any script", ["grpc-message", "%C3%BC%E2%82%AC%F0%9F%98%80%00%0A%25"], "ü€😀\0\n%"],
+    ["a message that is not encoded", ["grpc-message", "100% sure \x7f"], "100% sure \x7f"],
+    ["a message that is not UTF-8", ["grpc-message", "%FF%C0"], "%FF%C0"],
+    ["two messages", ["grpc-message", "one", "grpc-message", "two"], "one"],
+    ["details that are not base64", ["grpc-status-details-bin", "\x01\x02,"], ""],
   ])("ends with its code and %s", async (_what, fields, message) => {
     peer.write(settingsFrame({}));
     const end = call(1);

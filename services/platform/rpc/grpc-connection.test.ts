@@ -67,7 +67,7 @@ function answerWell(stream: ServerHttp2Stream): void {
 }
 
 describe("an answer", () => {
-  it("is read wherever it is cut", async () => {
+  it("is read wherever it is split", async () => {
     for (let cut = 1; cut < answer.length; cut += 1) {
       serve = async (stream) => {
         stream.respond(head, { waitForTrailers: true });
@@ -80,7 +80,7 @@ describe("an answer", () => {
     }
   });
 
-  it("may be as large as any", async () => {
+  it("may have the maximum size", async () => {
     const overhead = 5;
     const jwksJson = "a".repeat(responseBytesMax - overhead);
     const largest = toBinary(GetKeySetResponseSchema, create(GetKeySetResponseSchema, { jwksJson }));
@@ -93,7 +93,7 @@ describe("an answer", () => {
     expect((await call()).length).toBe(jwksJson.length);
   });
 
-  it("is there as soon as its message is, whatever becomes of the connection", async () => {
+  it("is returned as soon as its message arrives, even if the connection then ends", async () => {
     serve = (stream) => {
       stream.respond(head);
       stream.write(answer, () => setTimeout(() => stream.session?.destroy(), 100));
@@ -103,18 +103,18 @@ describe("an answer", () => {
 
   it.each<[string, Serve, object]>([
     [
-      "that says no, with its text",
+      "with an error status and message",
       (stream) =>
         stream.respond({ ...head, "grpc-status": "9", "grpc-message": "nicht m%C3%B6glich" }, { endStream: true }),
       { kind: "failed_precondition", message: "nicht möglich" },
     ],
     [
-      "whose text is not encoded as it should be",
+      "with a badly encoded message",
       (stream) => stream.respond({ ...head, "grpc-status": "9", "grpc-message": "100%" }, { endStream: true }),
       { kind: "failed_precondition", message: "100%" },
     ],
     [
-      "with a code that does not exist",
+      "with an unknown code",
       (stream) => stream.respond({ ...head, "grpc-status": "99" }, { endStream: true }),
       { kind: "internal" },
     ],
@@ -132,7 +132,7 @@ describe("an answer", () => {
       { kind: "internal", message: "The answer is compressed." },
     ],
     [
-      "that says it is larger than any",
+      "that claims to be too large",
       (stream) => {
         const prefix = Buffer.alloc(5);
         prefix.writeUInt32BE(responseBytesMax + 1, 1);
@@ -142,7 +142,7 @@ describe("an answer", () => {
       { kind: "resource_exhausted", message: "The answer is too large." },
     ],
     [
-      "that is no message",
+      "that is not a message",
       (stream) => {
         stream.respond(head);
         stream.write(grpcFrame(Buffer.from([0xff, 0xff])));
@@ -150,11 +150,11 @@ describe("an answer", () => {
       { kind: "internal", message: "The answer cannot be read." },
     ],
     [
-      "of a proxy that takes no gRPC",
+      "of a proxy that does not speak gRPC",
       (stream) => stream.respond({ ":status": 404 }, { endStream: true }),
       { kind: "internal", message: expect.stringContaining("HTTP status 404") },
     ],
-  ])("%s is an error, and the connection goes on", async (_, badly, error) => {
+  ])("%s is an error, and the connection stays open", async (_, badly, error) => {
     serve = badly;
     await expect(call()).rejects.toMatchObject(error);
     expect(callCount).toBe(1);
@@ -163,7 +163,7 @@ describe("an answer", () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it("that never comes is waited for until the deadline, and the service is told", async () => {
+  it("that never arrives times out at the deadline, and the stream is canceled", async () => {
     const { promise: closed, resolve } = Promise.withResolvers<number>();
     serve = (stream) => stream.on("close", () => resolve(stream.rstCode));
     await expect(call(300)).rejects.toMatchObject({ kind: "deadline_exceeded" });
@@ -171,10 +171,10 @@ describe("an answer", () => {
   });
 });
 
-describe("a stream is given up", () => {
+describe("a stream is canceled", () => {
   it.each<[string, Serve, string]>([
     [
-      "that never ends after its answer, when its time is over",
+      "that never ends after its answer, at the deadline",
       (stream) => {
         stream.respond(head);
         stream.write(answer);
@@ -182,7 +182,7 @@ describe("a stream is given up", () => {
       "answered",
     ],
     [
-      "that answers without end, when its time is over",
+      "that answers endlessly, at the deadline",
       (stream) => {
         stream.respond(head);
         const more = setInterval(() => stream.write(answer), 10);
@@ -207,8 +207,8 @@ describe("a stream is given up", () => {
   });
 });
 
-describe("a service that says what nobody understands of its health", () => {
-  it("is called all the same, and ends nothing", async () => {
+describe("a service with a malformed health answer", () => {
+  it("is called anyway, and nothing breaks", async () => {
     health = (stream) => {
       stream.respond(head);
       stream.write(grpcFrame(Buffer.from([0xff, 0xff])));
@@ -221,11 +221,11 @@ describe("a service that says what nobody understands of its health", () => {
   });
 });
 
-describe("a call is made again", () => {
+describe("a call is retried", () => {
   it.each<[string, Serve]>([
     ["whose stream is refused", (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM)],
     ["whose stream is reset", (stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR)],
-    ["that a proxy cannot pass on", (stream) => stream.respond({ ":status": 503 }, { endStream: true })],
+    ["that a proxy cannot forward", (stream) => stream.respond({ ":status": 503 }, { endStream: true })],
     ["whose connection ends", (stream) => stream.session?.destroy()],
     [
       "whose answer breaks off",
@@ -241,7 +241,7 @@ describe("a call is made again", () => {
     expect(callCount).toBe(2);
   });
 
-  it("until there is a service to answer it", async () => {
+  it("until a service answers it", async () => {
     serve = answerWell;
     expect(await call()).toBe("answered");
     const { port } = server.address() as AddressInfo;
@@ -254,8 +254,8 @@ describe("a call is made again", () => {
   });
 });
 
-describe("a connection that is to end", () => {
-  it("answers what it was asked, and what comes after goes over another one", async () => {
+describe("a connection being closed by the server", () => {
+  it("answers earlier calls, while new ones use another connection", async () => {
     const first = Promise.withResolvers<ServerHttp2Stream>();
     serve = first.resolve;
     const early = call();

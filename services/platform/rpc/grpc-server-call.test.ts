@@ -56,8 +56,8 @@ function watch(): Promise<[number, ServiceError | undefined]> {
   });
 }
 
-describe("a message of a stream that cannot be encoded", () => {
-  it("is a fault of ours for its caller and in the log, and its method comes to its end", async () => {
+describe("a stream message that cannot be encoded", () => {
+  it("is an internal error for the caller and in the log, and ends its method", async () => {
     let hasEnded = false;
     statuses = async function* () {
       try {
@@ -74,8 +74,8 @@ describe("a message of a stream that cannot be encoded", () => {
   });
 });
 
-describe("an error with more to say than headers hold", () => {
-  it("is told in part, and the connection goes on", async () => {
+describe("an error too large for headers", () => {
+  it("is truncated, and the connection stays open", async () => {
     const { path, requestSerialize, responseDeserialize } = grpcDefinitionOf(Health.method.check);
     const call = () =>
       new Promise<ServiceError | null>((resolve) => {

@@ -42,7 +42,7 @@ describe("grpc-timeout", () => {
     "1mm",
     "1m,1m",
     "1m\n",
-  ])("is not %o", (text) => {
+  ])("rejects %o", (text) => {
     expect(timeoutMsFrom(text)).toBeUndefined();
   });
 });

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-it("refuses watchers past its limit, and takes another once one has gone", async () => {
+it("rejects watchers above its limit, and accepts another once one has left", async () => {
   const client = await serve();
   const watchers = Array.from({ length: watchersMax }, () => watch(client));
   expect(new Set(await Promise.all(watchers.map(({ told }) => told)))).toEqual(new Set([Status.SERVING]));

@@ -21,7 +21,7 @@ function connectionWith(answers: number) {
   };
 }
 
-it.each([0, 1, 4])("ends a connection within 15 seconds of its last answer: %i", (answers) => {
+it.each([0, 1, 4])("closes a connection within 15 seconds of its last answer: %i", (answers) => {
   const connection = connectionWith(answers);
   keepAlive(connection as unknown as Http2Connection);
   vi.advanceTimersByTime(answers * 10_000 + 14_000);
@@ -31,7 +31,7 @@ it.each([0, 1, 4])("ends a connection within 15 seconds of its last answer: %i",
   expect(connection.destroyed).toBe(true);
 });
 
-it("leaves a connection alone once it is stopped", () => {
+it("does not close a connection once stopped", () => {
   const connection = connectionWith(0);
   const stop = keepAlive(connection as unknown as Http2Connection);
   vi.advanceTimersByTime(12_000);
@@ -40,7 +40,7 @@ it("leaves a connection alone once it is stopped", () => {
   expect(connection.destroyed).toBe(false);
 });
 
-it("leaves a connection alone whose answer is there when its time is up, and only to be read", () => {
+it("does not close a connection whose answer has arrived but was not read yet", () => {
   const connection = connectionWith(0);
   // Whoever is held up reads only after the timers that are due.
   connection.ping = (onAnswer) => setTimeout(() => setImmediate(onAnswer), 5_000);
@@ -49,7 +49,7 @@ it("leaves a connection alone whose answer is there when its time is up, and onl
   expect(connection.destroyed).toBe(false);
 });
 
-it("sends nothing to a peer that has closed before what has come from it is read", () => {
+it("sends nothing to a closed peer before its data is read", () => {
   const connection = connectionWith(0);
   const ping = vi.spyOn(connection, "ping");
   setTimeout(() => setImmediate(() => connection.destroy()), 10_000);

@@ -46,16 +46,16 @@ function added(preset: Preset | undefined, at = now): ServedPreset {
 
 describe("addVersion", () => {
   it.each([
-    ["no etag", [], true, true],
-    ["its own etag", ["000000000001-7"], true, false],
-    ["one of several", ["x", "000000000001-7"], true, false],
-    ["any", ["*"], true, false],
-    ["an older etag", ["000000000001-6"], false, false],
-    ["that of another preset", ["000000000002-7"], false, false],
-    ["none that could be", [""], false, false],
-    ["no preset", ["-"], false, true],
-    ["no preset, or its own etag", ["-", "000000000001-7"], true, true],
-  ])("where %s is expected", (_name, etags, isAdded, isMade) => {
+    ["no etag is expected", [], true, true],
+    ["its own etag is expected", ["000000000001-7"], true, false],
+    ["one of several is expected", ["x", "000000000001-7"], true, false],
+    ["any etag is expected", ["*"], true, false],
+    ["an older etag is expected", ["000000000001-6"], false, false],
+    ["another preset's etag is expected", ["000000000002-7"], false, false],
+    ["an impossible etag is expected", [""], false, false],
+    ["no preset is expected", ["-"], false, true],
+    ["no preset, or its own etag, is expected", ["-", "000000000001-7"], true, true],
+  ])("checks the etag if %s", (_name, etags, isAdded, isMade) => {
     const reasonOf = (preset: Preset | undefined) => {
       const outcome = addVersion(preset, { ...creation, etags }, now);
       return outcome instanceof DomainError ? outcome.reason : undefined;
@@ -66,7 +66,7 @@ describe("addVersion", () => {
     ]);
   });
 
-  it("makes an active preset that is named by its slug and serves version 1", () => {
+  it("creates an active preset named by its slug with version 1", () => {
     const preset = added(undefined);
     expect(preset).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -96,7 +96,7 @@ describe("addVersion", () => {
     });
   });
 
-  it("numbers the version by the newest, designates it, and leaves the rest of the preset as it was", () => {
+  it("numbers from the newest version, designates it and keeps the rest of the preset", () => {
     const preset = added(before);
     expect(preset).toEqual({
       ...before,
@@ -109,7 +109,7 @@ describe("addVersion", () => {
     });
   });
 
-  it("inherits nothing from the version before", () => {
+  it("inherits nothing from the previous version", () => {
     const outcome = addVersion(added(undefined), { ...creation, configJson: "{}", systemPrompt: undefined }, now);
     expect(outcome).toMatchObject({ designatedVersion: { version: 2, configJson: "{}", systemPrompt: undefined } });
   });
@@ -119,7 +119,7 @@ describe("addVersion", () => {
     expect(preset).toMatchObject({ status: "disabled", statusUpdatedAt: updatedAt, latestVersion: 5 });
   });
 
-  it("refuses an archived preset, and names the way out", () => {
+  it("rejects an archived preset, and says how to restore it", () => {
     expect(addVersion({ ...before, status: "archived" }, creation, now)).toMatchObject({
       kind: "failed_precondition",
       reason: "PRESET_ARCHIVED",
@@ -127,7 +127,7 @@ describe("addVersion", () => {
     });
   });
 
-  it("never lets updated_at go back", () => {
+  it("never moves updated_at back", () => {
     expect(added(before, createdAt)).toMatchObject({ updatedAt, designatedVersion: { createdAt: updatedAt } });
   });
 });

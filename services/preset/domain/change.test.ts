@@ -21,7 +21,7 @@ const first: Preset = {
 };
 
 describe("creationChange", () => {
-  it("says of a new preset that it serves version 1, from nothing", () => {
+  it("records that a new preset serves version 1, from null", () => {
     expect(creationChange(undefined, first, actor)).toEqual({
       revision: 1,
       action: "preset_created",
@@ -31,7 +31,7 @@ describe("creationChange", () => {
     });
   });
 
-  it("says of a new version which one it takes over from, also after a rollback", () => {
+  it("records which version a new one replaces, even after a rollback", () => {
     const before = { ...first, latestVersion: 4, designatedNumber: 2, revision: 6 };
     const after = { ...before, latestVersion: 5, designatedNumber: 5, revision: 7, updatedAt: new Date(2_000) };
     expect(creationChange(before, after, actor)).toEqual({
@@ -45,7 +45,7 @@ describe("creationChange", () => {
 });
 
 describe("updateChange", () => {
-  it("says what was changed, at the revision and time that the preset has after it", () => {
+  it("records the changed fields with the revision and time of the preset", () => {
     const after = { ...first, name: "Mail", revision: 2, updatedAt: new Date(2_000) };
     const fields: FieldChange[] = [{ field: "name", from: "support", to: "Mail" }];
     expect(updateChange(after, fields, actor)).toEqual({

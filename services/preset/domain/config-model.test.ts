@@ -5,7 +5,7 @@ describe("modelOf", () => {
   it.each([
     ["the only field", '{"model":"openai/gpt-4o"}', "openai/gpt-4o"],
     ["the first field", '{"model":"openai/gpt-4o","temperature":0.2}', "openai/gpt-4o"],
-    ["behind others", '{"tools":[{"model":"inner","x":{"model":"deeper"}}],"model":"outer"}', "outer"],
+    ["after other fields", '{"tools":[{"model":"inner","x":{"model":"deeper"}}],"model":"outer"}', "outer"],
     ["with white space", '{ "temperature" : 1 ,\n "model" : "spaced" }', "spaced"],
     ["with escapes", String.raw`{"m\u006fdel":"a\"b\\"}`, 'a"b\\'],
     ["before a cut", '{"model":"whole","tools":[{"type":"func', "whole"],
@@ -17,10 +17,10 @@ describe("modelOf", () => {
   it.each([
     ["no fields", "{}"],
     ["other fields", '{"models":["a"],"provider":{"model":"inner"}}'],
-    ["a value that is no text", '{"model":null}'],
-    ["a name that is cut off", '{"temperature":1,"model":"openai/gp'],
-    ["a name that may go on", '{"model":"openai/gpt-4"'],
-    ["a key that is cut off", '{"temperature":1,"mod'],
+    ["a value that is not a string", '{"model":null}'],
+    ["a truncated name", '{"temperature":1,"model":"openai/gp'],
+    ["a name that may continue", '{"model":"openai/gpt-4"'],
+    ["a truncated key", '{"temperature":1,"mod'],
     ["nothing", ""],
   ])("finds none: %s", (_name, text) => {
     expect(modelOf(text)).toBeUndefined();

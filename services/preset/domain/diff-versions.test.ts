@@ -20,7 +20,7 @@ async function configDiff(from: string, to: string) {
 }
 
 describe("diffVersions", () => {
-  it("tells added, removed and changed fields apart, with their values as stored", async () => {
+  it("distinguishes added, removed and changed fields, with their stored values", async () => {
     const before = '{"model":"a","seed":1,"stop":["x"]}';
     const after = '{"model":"b","stop":["x"],"top_p":0.50}';
     expect(await configDiff(before, after)).toEqual([
@@ -57,7 +57,7 @@ describe("diffVersions", () => {
     expect(await configDiff(to, from)).toHaveLength(1);
   });
 
-  it("shows values without the white space they were stored with", async () => {
+  it("returns values without their stored white space", async () => {
     expect(await configDiff("{}", '{ "stop" : [ "a b", 1.50 ] }')).toEqual([
       { key: "stop", from: undefined, to: '["a b",1.50]' },
     ]);
@@ -66,14 +66,14 @@ describe("diffVersions", () => {
   it.each([
     ["equal prompts", "Be brief.", "Be brief.", false],
     ["no prompts", undefined, undefined, false],
-    ["another prompt", "Be brief.", "Be brief. ", true],
+    ["a different prompt", "Be brief.", "Be brief. ", true],
     ["a new prompt", undefined, "Be brief.", true],
-    ["a prompt that is gone", "Be brief.", undefined, true],
-  ])("says of %s whether they changed", async (_name, from, to, changed) => {
+    ["a removed prompt", "Be brief.", undefined, true],
+  ])("tells for %s whether the prompt changed", async (_name, from, to, changed) => {
     expect((await diffVersions(version("{}", from), version("{}", to))).systemPromptChanged).toBe(changed);
   });
 
-  it("compares what was stored when a config could hold more", async () => {
+  it("compares configs stored under larger limits", async () => {
     const config = (last: number) => `{"route":[${"0,".repeat(100_000)}${last}],"a":1,"a":2}`;
     expect((await configDiff(config(0), config(1))).map(({ key }) => key)).toEqual(["route"]);
     expect(await configDiff(config(0), config(0))).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { queryViolations } from "./preset-filter.ts";
 
-describe("a query", () => {
+describe("a search query", () => {
   it.each([
     ["nothing", ""],
     ["255 characters", "a".repeat(255)],

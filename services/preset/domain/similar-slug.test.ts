@@ -3,21 +3,21 @@ import { mostSimilar, spellingsNear } from "./similar-slug.ts";
 
 describe("mostSimilar", () => {
   it.each([
-    ["a letter that is missing", "suport-bot", "support-bot"],
-    ["a letter too many", "supportt-bot", "support-bot"],
+    ["a missing letter", "suport-bot", "support-bot"],
+    ["an extra letter", "supportt-bot", "support-bot"],
     ["another letter", "suppert-bot", "support-bot"],
-    ["two letters that are swapped", "supprot-bot", "support-bot"],
+    ["two swapped letters", "supprot-bot", "support-bot"],
     ["upper case", "Support-Bot", "support-bot"],
     ["another separator", "support_bot", "support-bot"],
     ["a separator that is missing", "supportbot", "support-bot"],
     ["three typos in ten letters", "spuport-bt", "support-bot"],
     ["upper case of one letter", "A", "a"],
-  ])("is found in spite of %s", (_name, given, meant) => {
+  ])("finds a slug despite %s", (_name, given, meant) => {
     expect(mostSimilar(given, ["billing", meant, "zebra"])).toBe(meant);
   });
 
   it.each([
-    ["nothing is there", "support", []],
+    ["there are no slugs", "support", []],
     ["nothing is close", "support", ["billing", "suborn", "s"]],
     ["it is short and the other is not the same", "ab", ["ac", "a", "abc"]],
     ["there is more than one typo in three letters", "abcdef", ["xyzdef", "abc"]],
@@ -26,7 +26,7 @@ describe("mostSimilar", () => {
     expect(mostSimilar(given, others)).toBeUndefined();
   });
 
-  it("is the nearest, and the first of those that are equally near", () => {
+  it("returns the nearest, or the first of equally near ones", () => {
     expect(mostSimilar("support", ["suppo", "supporter", "suport", "sport"])).toBe("suport");
     expect(mostSimilar("bot-a", ["bot-z", "bot-c", "bot-y"])).toBe("bot-c");
   });
@@ -34,24 +34,24 @@ describe("mostSimilar", () => {
 
 describe("spellingsNear", () => {
   it.each(["upport", "spport", "uspport", "xupport", "xsupport", "suport", "suppotr", "sup-port", "support_"])(
-    "holds %s for support",
+    "includes %s for support",
     (spelling) => {
       expect(spellingsNear("support")).toContain(spelling);
     },
   );
 
-  it.each(["my-bot", "my.bot", "my_bot"])("holds %s for My~Bot", (spelling) => {
+  it.each(["my-bot", "my.bot", "my_bot"])("includes %s for My~Bot", (spelling) => {
     expect(spellingsNear("My~Bot")).toContain(spelling);
   });
 
-  it("holds neither the slug itself nor nothing, and each but once", () => {
+  it("includes neither the slug itself nor an empty one, and no duplicates", () => {
     const spellings = spellingsNear("a");
     expect(spellings).not.toContain("a");
     expect(spellings).not.toContain("");
     expect(new Set(spellings).size).toBe(spellings.length);
   });
 
-  it("are bounded, however long the slug", () => {
+  it("is bounded, however long the slug", () => {
     expect(spellingsNear("ab".repeat(64)).length).toBeLessThan(600);
   });
 });

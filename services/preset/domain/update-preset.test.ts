@@ -46,14 +46,14 @@ describe("checkUpdate", () => {
   it.each<[string, Partial<PresetUpdate>]>([
     ["a name of 1 character", { name: "a" }],
     ["a name of 255 characters", { name: "a".repeat(255) }],
-    ["a name of 255 characters that take two UTF-16 units each", { name: "🙂".repeat(255) }],
+    ["a name of 255 characters of two UTF-16 units each", { name: "🙂".repeat(255) }],
     ["an empty description", { description: "" }],
     ["a description of 2,000 characters", { description: "🙂".repeat(2_000) }],
     ["no description", { description: null }],
     ["version 1", { designatedVersion: 1 }],
     ["a request id of 255 characters", { requestId: "x".repeat(255) }],
     ["100 etags", { etags: Array(100).fill(etag) }],
-  ])("takes %s", (_name, fields) => {
+  ])("accepts %s", (_name, fields) => {
     expect(checkUpdate(update(fields))).toBeUndefined();
   });
 
@@ -76,19 +76,19 @@ describe("checkUpdate", () => {
       "must be at most 255 printable ASCII characters",
     ],
     [
-      "a slug that is none",
+      "an invalid slug",
       { slug: "-a" },
       "slug",
       "must be 1 to 128 characters of A-Z a-z 0-9 . _ ~ -, with a letter or digit first",
     ],
-  ])("refuses %s", (_name, fields, path, message) => {
+  ])("rejects %s", (_name, fields, path, message) => {
     expect(failureOf(() => checkUpdate(update(fields)))).toMatchObject({
       kind: "invalid_argument",
       violations: [{ path, message }],
     });
   });
 
-  it("reports every violation at once", () => {
+  it("reports all violations at once", () => {
     const { violations } = failureOf(() =>
       checkUpdate(update({ slug: "", name: "", description: "a".repeat(2_001), designatedVersion: 0 })),
     );
@@ -112,7 +112,7 @@ describe("applyUpdate", () => {
       { field: "description", from: "Answers mail.", to: "" },
     ],
     [
-      "a description that is removed",
+      "a removed description",
       { description: null },
       { description: undefined },
       { field: "description", from: "Answers mail.", to: null },
@@ -124,21 +124,21 @@ describe("applyUpdate", () => {
       { status: "disabled", statusUpdatedAt: now },
       { field: "status", from: "active", to: "disabled" },
     ],
-  ])("makes %s, and nothing else", (_name, fields, changed, change) => {
+  ])("applies %s and nothing else", (_name, fields, changed, change) => {
     expect(applyUpdate(preset, update(fields), now)).toEqual({
       preset: { ...preset, ...changed, revision: 8, updatedAt: now },
       fields: [change],
     });
   });
 
-  it("makes all changes as one revision, in a fixed order", () => {
+  it("applies all changes as one revision, in a fixed order", () => {
     const fields = { designatedVersion: 2, status: "archived", description: null, name: "Old" } as const;
     const after = applyUpdate(preset, update(fields), now);
     expect(after.preset.revision).toBe(8);
     expect(after.fields.map(({ field }) => field)).toEqual(["name", "description", "status", "designated_version"]);
   });
 
-  it("leaves the preset as it is where every field has its value already", () => {
+  it("returns the same preset if every field has its value already", () => {
     const same = { name: "Support", description: "Answers mail.", status: "active", designatedVersion: 3 } as const;
     const after = applyUpdate(preset, update(same), now);
     expect(after.preset).toBe(preset);
@@ -150,7 +150,7 @@ describe("applyUpdate", () => {
     expect(applyUpdate(before, update({ name: "Mail" }), now).preset.statusUpdatedAt).toBe(updatedAt);
   });
 
-  it("never lets updated_at go back", () => {
+  it("never moves updated_at back", () => {
     const { preset: after } = applyUpdate(preset, update({ status: "disabled" }), createdAt);
     expect(after).toMatchObject({ updatedAt, statusUpdatedAt: updatedAt, revision: 8 });
   });
@@ -162,20 +162,20 @@ describe("applyUpdate", () => {
   };
   const statuses = Object.keys(allowed) as PresetStatus[];
   const cells = statuses.flatMap((from) => statuses.map((to) => [from, to, allowed[from].includes(to)] as const));
-  it.each(cells)("from %s to %s: %s", (from, to, isAllowed) => {
+  it.each(cells)("allows a change from %s to %s: %s", (from, to, isAllowed) => {
     const work = () => applyUpdate({ ...preset, status: from }, update({ status: to }), now);
     if (isAllowed) expect(work().preset.status).toBe(to);
     else expect(failureOf(work)).toMatchObject({ kind: "failed_precondition", reason: "STATUS_TRANSITION" });
   });
 
-  it("refuses a version that does not exist", () => {
+  it("rejects a missing version", () => {
     expect(failureOf(() => applyUpdate(preset, update({ designatedVersion: 4 }), now))).toMatchObject({
       kind: "not_found",
       reason: "VERSION_NOT_FOUND",
     });
   });
 
-  it("takes any of several etags", () => {
+  it("accepts any of several etags", () => {
     const { fields } = applyUpdate(preset, update({ name: "Mail", etags: [staleEtag, etag] }), now);
     expect(fields).toHaveLength(1);
   });
@@ -186,14 +186,14 @@ describe("applyUpdate", () => {
     ["of another preset at the same revision", [elsewhere]],
     ["with a space at its end", [`${etag} `]],
     ["that is empty", [""]],
-  ])("refuses an etag %s", (_name, etags) => {
+  ])("rejects an etag %s", (_name, etags) => {
     expect(failureOf(() => applyUpdate(preset, update({ name: "Mail", etags }), now))).toMatchObject({
       kind: "failed_precondition",
       reason: "ETAG_STALE",
     });
   });
 
-  it("finds a stale etag also where nothing would change", () => {
+  it("reports a stale etag even if nothing would change", () => {
     expect(failureOf(() => applyUpdate(preset, update({ name: "Support", etags: [staleEtag] }), now)).reason).toBe(
       "ETAG_STALE",
     );
@@ -209,8 +209,8 @@ describe("digestOf", () => {
 
   it.each([
     ["another name", { name: "Other" }],
-    ["one field more", { status: "active" }],
-    ["a description that is removed", { description: null }],
+    ["an additional field", { status: "active" }],
+    ["a removed description", { description: null }],
     ["another preset", { slug: "other" }],
   ] as const)("differs for %s", (_name, fields) => {
     expect(digestOf({ ...asked, ...fields })).not.toEqual(digestOf(asked));
