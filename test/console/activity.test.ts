@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { administrator } from "../support/administration-rest.ts";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
@@ -265,6 +266,39 @@ describe.skipIf(!browserPath)("the activity screen", { timeout: 180_000 }, () =>
     await on.page.getByText("Serves v2").waitFor();
     const history = await on.page.locator(".change-words").allInnerTexts();
     expect(history.slice(2)).toEqual(["Restored", "Archived", "Enabled", "Disabled"]);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("goes to what had changed by a day, and pages from there on", async () => {
+    const { stack } = underTest;
+    const [[last]] = await stack.organizationPool.query<({ readonly at: Date } & RowDataPacket)[]>(
+      "SELECT created_at AS at FROM organization_changes WHERE target_name = 'person-39@example.com'",
+    );
+    const aWeekAgo = "SET created_at = created_at - INTERVAL 7 DAY WHERE created_at <= ?";
+    await stack.organizationPool.query(`UPDATE organization_changes ${aWeekAgo}`, [last?.at]);
+    await stack.presetPool.query(`UPDATE preset_changes ${aWeekAgo}`, [last?.at]);
+    const { page } = on;
+    await open();
+    const day = await page.evaluate(
+      () => new Intl.DateTimeFormat("sv").format(Date.now() - 3 * 86_400_000), // As in an address: 2026-11-17.
+    );
+    await page.getByLabel("Until").fill(day);
+    await entries().first().getByText("person-39").waitFor();
+    const seen = await namesOnPage();
+    await page.getByRole("link", { name: "Older" }).press("Enter");
+    await page.getByText(/^51–/).waitFor();
+    await page.locator('.activity-table[aria-busy="false"]').waitFor();
+    seen.push(...(await namesOnPage()));
+    const expected = Array.from({ length: 40 }, (_, count) => [`person-${39 - count}`, `preset-${39 - count}`]).flat();
+    expect(seen.filter((name) => /^(preset|person)-/.test(name))).toEqual(expected);
+    await page.getByRole("link", { name: "Newest", exact: true }).press("Enter");
+    await page.getByText(/^1–50 of/).waitFor();
+    expect(await page.getByLabel("Until").inputValue()).toBe(day);
+    expect(await on.axeViolations()).toEqual([]);
+    await on.open("/default/activity?until=2020-01-01");
+    await page.getByText("No change matches this filter.").waitFor();
+    await page.getByRole("link", { name: "Show everything" }).click();
+    await page.getByText(/^1–50 of/).waitFor();
     expect(await on.faults()).toEqual([]);
   });
 

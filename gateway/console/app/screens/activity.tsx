@@ -36,9 +36,10 @@ export function Activity({ workspace, query }: ScreenProps) {
     user: query.get("user") ?? "",
     // Presets are not a target here: each has a page of its own with its changes.
     target: (names.includes("organization") && query.get("target")) || "",
+    until: query.get("until") ?? "",
   };
   const logs = logsThatFit(names, filter, workspace);
-  const loading = useActivity(logs, positionFrom(query.get("at"), logs.length));
+  const loading = useActivity(logs, filter.until, positionFrom(query.get("at"), logs.length));
   const entries = loading.value?.entries ?? [];
   useAnnouncedTotal(loading.value?.total, loading.isLoading, "change", "changes");
 
@@ -57,7 +58,7 @@ export function Activity({ workspace, query }: ScreenProps) {
             <a
               key={value}
               class="chip"
-              href={hrefTo([workspace.slug, "activity"], { log: value, user: filter.user })}
+              href={hrefTo([workspace.slug, "activity"], { log: value, user: filter.user, until: filter.until })}
               aria-current={log === value ? "true" : undefined}
             >
               {label}
@@ -117,7 +118,7 @@ function ActivityPage({ value: page, error, isLoading, reload, workspace, filter
           <h2>No changes</h2>
           <p>{isFiltered ? "No change matches this filter." : "Changes will be listed here."}</p>
           {isFiltered && (
-            <a class="button" href={hrefWith({ action: "", user: "", target: "" })}>
+            <a class="button" href={hrefWith({ action: "", user: "", target: "", until: "" })}>
               Show everything
             </a>
           )}

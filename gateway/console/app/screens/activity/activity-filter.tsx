@@ -39,6 +39,19 @@ export function ActivityFilter({ filter, actions, seen, change }: ActivityFilter
         choices={[...people].sort(([, one], [, other]) => one.localeCompare(other))}
         choose={(user) => change({ user })}
       />
+      <Field label="Until">
+        {(ids) => (
+          <input
+            {...ids}
+            type="date"
+            class="input"
+            // While a year is typed, its first digits are a year, too.
+            min="2000-01-01"
+            value={filter.until}
+            onChange={({ currentTarget }) => currentTarget.checkValidity() && change({ until: currentTarget.value })}
+          />
+        )}
+      </Field>
     </div>
   );
 }

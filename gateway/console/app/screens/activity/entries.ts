@@ -65,6 +65,8 @@ export interface Filter {
   readonly action: string;
   readonly user: string;
   readonly target: string;
+  /** The last day, such as `2026-11-17`, in the viewer's time zone. */
+  readonly until: string;
 }
 
 /** The logs, by their names in the address. */

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { type MergedPage, mergePage, type Position, positionFrom, windowOf } from "./merged-log.ts";
+import {
+  countBefore,
+  cutOff,
+  type MergedPage,
+  mergePage,
+  type Position,
+  positionFrom,
+  windowOf,
+} from "./merged-log.ts";
 
 interface Entry {
   readonly id: string;
@@ -64,6 +72,38 @@ describe("two merged logs", () => {
     const logs = [logOf("a", [1, 4, 6, 6, 20]), logOf("b", [2, 3, 6, 21, 22])];
     const times = allPages(logs, 3).flatMap(({ entries }) => entries.map(({ created_at }) => created_at));
     expect(times).toEqual([...times].sort().reverse());
+  });
+
+  it("may end earlier, and is then the same as logs that were never longer", () => {
+    const logs = [logOf("a", [1, 3, 5, 7, 9, 11]), logOf("b", [2, 4, 6, 8, 10])];
+    const ends = [4, 1];
+    const shorter = logs.map((log, index) => log.slice(log.length - (ends[index] ?? 0)));
+    for (const { older, ...expected } of allPages(shorter, 2)) {
+      const start = expected.entries[0]?.created_at ?? "";
+      const position = shorter.map((log) => log.filter(({ created_at }) => created_at <= start).length);
+      const windows = logs.map((log, index) => {
+        const { offset, limit } = windowOf(log.length, position[index] ?? 0, 2);
+        const loaded = { total: log.length, offset, entries: log.slice(offset, offset + limit) };
+        return cutOff(loaded, ends[index] ?? 0);
+      });
+      expect(mergePage(windows, position, 2)).toEqual({ ...expected, older });
+    }
+  });
+
+  it.each([
+    [0, 0],
+    [1, 0],
+    [2, 1],
+    [5, 3],
+    [6, 5],
+    [99, 6],
+  ])("finds how many entries are older than second %i: %i", async (second, count) => {
+    const log = logOf("a", [1, 2, 4, 5, 5, 9]).toReversed();
+    let calls = 0;
+    // The log has grown before the first of them.
+    const entryAt = async (number: number) => (calls++ === 0 ? undefined : log[number - 1]);
+    const found = await countBefore(log.length, second * 1_000, entryAt);
+    expect(found).toBe(count);
   });
 
   it("page back over the same pages", () => {

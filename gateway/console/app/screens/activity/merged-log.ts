@@ -29,6 +29,37 @@ export interface MergedPage<E extends Timed> {
   readonly older: Position | undefined;
 }
 
+/** The same part of a log that ends earlier: with the given number of its oldest entries. */
+export function cutOff<E extends Timed>({ total, offset, entries }: LogWindow<E>, end: number): LogWindow<E> {
+  const later = Math.max(0, total - end);
+  return {
+    total: total - later,
+    offset: Math.max(0, offset - later),
+    entries: entries.slice(Math.max(0, later - offset)),
+  };
+}
+
+/**
+ * How many entries of a log are older than a moment. The API cannot tell, so they are found by halving. `entryAt` loads
+ * the entry at a number from 1, the oldest; undefined if that failed because the log has grown.
+ */
+export async function countBefore<E extends Timed>(
+  total: number,
+  momentMs: number,
+  entryAt: (number: number) => Promise<E | undefined>,
+): Promise<number> {
+  let older = 0;
+  let open = total;
+  while (older < open) {
+    const middle = Math.ceil((older + open) / 2);
+    const entry = await entryAt(middle);
+    if (!entry) continue;
+    if (Date.parse(entry.created_at) < momentMs) older = middle;
+    else open = middle - 1;
+  }
+  return older;
+}
+
 /** The part of a log that a page needs: a page's length on either side of its beginning. */
 export function windowOf(
   total: number,
