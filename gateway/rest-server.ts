@@ -161,8 +161,8 @@ async function addRoutes(app: FastifyInstance, parts: RestParts, limits: Limits,
     await inferenceRoutes(app, access, presetCache, forwarder, inferenceMetrics, config.inferenceBodyBytesMax);
     referenceRoutes(app, described);
     sessionRoutes(app, access, keyChanges, clients, cookie);
-    const tellFault = (reason: string) => logger.warn({ reason }, "the console is not served");
-    assetRoutes(app, readAssets(config.consoleFolder, tellFault));
+    const logFault = (reason: string) => logger.warn({ reason }, "the console is not served");
+    assetRoutes(app, readAssets(config.consoleFolder, logFault));
   });
 }
 

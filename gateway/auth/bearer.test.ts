@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { keyFromBytes, secretFromBytes } from "../../services/platform/auth/key-format.ts";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
-import { keyFrom, keyFromEither, usualKey } from "./bearer.ts";
+import { bearerKeyOrEmpty, keyFrom, keyFromEither } from "./bearer.ts";
 
 const key = keyFromBytes(Buffer.alloc(32, 1));
 
@@ -63,12 +63,12 @@ describe("keyFromEither", () => {
   });
 });
 
-describe("usualKey", () => {
+describe("bearerKeyOrEmpty", () => {
   it.each([
     [`Bearer ${key}`, undefined],
     [undefined, key],
   ])("returns the key if only one header is sent", (authorization, apiKey) => {
-    expect(usualKey(authorization, apiKey)).toBe(key);
+    expect(bearerKeyOrEmpty(authorization, apiKey)).toBe(key);
   });
 
   const session = secretFromBytes("session", Buffer.alloc(32, 1));
@@ -82,7 +82,7 @@ describe("usualKey", () => {
     [`Bearer ${session}`, undefined],
     [undefined, session],
   ])("returns an empty string if a closer look is needed: %j, %j", (authorization, apiKey) => {
-    expect(usualKey(authorization, apiKey)).toBe("");
+    expect(bearerKeyOrEmpty(authorization, apiKey)).toBe("");
   });
 });
 

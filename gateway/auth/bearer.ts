@@ -48,19 +48,19 @@ export function keyFromEither(authorization: string | undefined, apiKey: string 
 }
 
 const bearer = "Bearer ";
-const usualBeginning = bearer + keyPrefix;
+const bearerKeyPrefix = bearer + keyPrefix;
 
 /**
  * The presumable key of a request that sends it in the usual way: in exactly one of the two headers. It is not
  * validated, but is not a secret of another kind, so it may be looked up among cached keys, and nothing else. Empty if
  * there is none.
  */
-export function usualKey(authorization: string | undefined, apiKey?: string | string[]): string {
+export function bearerKeyOrEmpty(authorization: string | undefined, apiKey?: string | string[]): string {
   if (authorization === undefined) return typeof apiKey === "string" && apiKey.startsWith(keyPrefix) ? apiKey : "";
-  return apiKey === undefined && authorization.startsWith(usualBeginning) ? authorization.slice(bearer.length) : "";
+  return apiKey === undefined && authorization.startsWith(bearerKeyPrefix) ? authorization.slice(bearer.length) : "";
 }
 
-export function nobodySignedIn(): DomainError {
+export function notSignedIn(): DomainError {
   return unauthorized("SESSION_MISSING", "Nobody is signed in here. Sign in with a key.");
 }
 

@@ -53,18 +53,19 @@ export class Caller {
     // There is no better grant.
     if (isStale) return rpc({ accessToken: first.accessToken, requestId, deadlineMs, trace });
     const request = { key, workspaceId, requestId, deadlineMs, trace };
-    let isOpen = false;
+    let isOutcomeUnknown = false;
     const onOutcomeUnknown = () => {
-      isOpen = true;
+      isOutcomeUnknown = true;
     };
     // Once an attempt was left unanswered, a conflict may be with that attempt itself, which may still be stored.
-    const withDoubt = (error: unknown) => (isOpen && isOfKind(error, "aborted") ? outcomeOpen(error) : error);
+    const unknownIfConflict = (error: unknown) =>
+      isOutcomeUnknown && isOfKind(error, "aborted") ? outcomeUnknown(error) : error;
     // An answer that is made of many calls may take longer than a grant lives.
     const grant = nowMs < first.useUntilMs ? first : await exchange.grantFor(request);
     try {
       return await rpc({ accessToken: grant.accessToken, requestId, deadlineMs, onOutcomeUnknown, trace });
     } catch (error) {
-      if (!isOfKind(error, "unauthenticated")) throw withDoubt(error);
+      if (!isOfKind(error, "unauthenticated")) throw unknownIfConflict(error);
     }
     // The key was valid a moment ago, so it is the token: it expired while the body was read, or its signing key was
     // removed.
@@ -76,12 +77,12 @@ export class Caller {
       // Not a 401, which would be about the caller's key, and that was accepted.
       throw isOfKind(error, "unauthenticated")
         ? unavailable("A service does not accept our access tokens.", error)
-        : withDoubt(error);
+        : unknownIfConflict(error);
     }
   }
 }
 
-function outcomeOpen(cause: unknown): Error {
+function outcomeUnknown(cause: unknown): Error {
   return unavailable(
     "It is not known yet whether this was stored. Try again in a moment; with the same Idempotency-Key, nothing is stored twice.",
     cause,

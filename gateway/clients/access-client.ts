@@ -9,8 +9,8 @@ import type { DomainError } from "../../services/platform/domain/domain-error.ts
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
-import { gatherCalls, isWorthAnotherCall } from "./gathered-calls.ts";
-import { optionsOfBatch } from "./options-of-several.ts";
+import { batchCalls, isWorthAnotherCall } from "./batched-calls.ts";
+import { optionsOfBatch } from "./combined-options.ts";
 
 type AccessMethods = Methods<typeof AccessService>;
 type Exchange = MessageInitShape<typeof ExchangeKeyRequestSchema>;
@@ -23,10 +23,10 @@ const exchangeBytes = 256;
 
 export function accessClient(methods: AccessMethods, metrics?: Metrics): AccessClient {
   return {
-    exchangeKey: gatherCalls<Exchange, ExchangeKeyResponse>({
+    exchangeKey: batchCalls<Exchange, ExchangeKeyResponse>({
       observer: metrics?.watchBatches("ExchangeKey"),
       bytesOf: () => exchangeBytes,
-      callTogether: async (calls) => {
+      callBatch: async (calls) => {
         const [first] = calls;
         if (first && calls.length === 1) return [await methods.exchangeKey(first.request, first.options)];
         const batch = { requests: calls.map(({ request }) => request) };

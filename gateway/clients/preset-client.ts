@@ -10,8 +10,8 @@ import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
-import { type AnswerOfSeveral, callEach, gatherAlike, gatherCalls, isWorthAnotherCall } from "./gathered-calls.ts";
-import { type Call, optionsOfBatch, shareTokenAndDeadline } from "./options-of-several.ts";
+import { type BatchedAnswer, batchCalls, batchIdenticalCalls, callEach, isWorthAnotherCall } from "./batched-calls.ts";
+import { type Call, optionsOfBatch, shareTokenAndDeadline } from "./combined-options.ts";
 
 type Creation = MessageInitShape<typeof CreateVersionRequestSchema>;
 type PresetMethods = Methods<typeof PresetService>;
@@ -52,20 +52,20 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
     presentPreset(await methods.getPreset(read, options));
 
   // Presets that are too large for a batch are read one by one, and few at a time: their size is not known in advance.
-  const getLarge = gatherCalls<PresetRead, Preset>({
+  const getLarge = batchCalls<PresetRead, Preset>({
     countMax: 1,
     batchesMax: largeAtOnceMax,
     bytesOf: () => requestBytes,
-    callTogether: callEach(getAlone),
+    callBatch: callEach(getAlone),
   });
 
   return {
     ...methods,
 
-    createVersion: gatherCalls<Creation, Preset>({
+    createVersion: batchCalls<Creation, Preset>({
       observer: metrics?.watchBatches("CreateVersion"),
       bytesOf: ({ configJson = "", systemPrompt = "" }) => requestBytes + configJson.length + systemPrompt.length,
-      callTogether: async (calls) => {
+      callBatch: async (calls) => {
         const [first] = calls;
         if (first && calls.length === 1) return [await createAlone(first.request, first.options)];
         const batch = shareTokenAndDeadline(calls)
@@ -76,10 +76,10 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
       },
     }),
 
-    getPreset: gatherAlike<PresetRead, Preset>({
+    getPreset: batchIdenticalCalls<PresetRead, Preset>({
       observer: metrics?.watchBatches("GetPreset"),
       bytesOf: () => requestBytes,
-      callTogether: async (calls) => {
+      callBatch: async (calls) => {
         const [first] = calls;
         if (first && calls.length === 1) return [await getAlone(first.request, first.options)];
         const batch =
@@ -91,7 +91,7 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
       },
     }),
 
-    listPresets: gatherAlike({ bytesOf: () => requestBytes, callTogether: callEach(methods.listPresets) }),
+    listPresets: batchIdenticalCalls({ bytesOf: () => requestBytes, callBatch: callEach(methods.listPresets) }),
   };
 }
 
@@ -111,7 +111,7 @@ function answersOf<Request>(
   outcomes: readonly PresetOutcome[],
   callAlone: CallAlone<Request>,
   callLarge: CallAlone<Request> = callAlone,
-): AnswerOfSeveral<Preset>[] {
+): BatchedAnswer<Preset>[] {
   return calls.map(({ request, options }, index) => {
     const answer = fromOutcome(outcomes[index]);
     if (isWorthAnotherCall(answer, options)) {

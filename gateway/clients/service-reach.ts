@@ -13,7 +13,7 @@ const failureTtlMs = 5_000;
 export class ServiceReach {
   readonly #silenceMaxMs: number;
   #callCount = 0;
-  #heardAtMs = Number.NEGATIVE_INFINITY;
+  #answeredAtMs = Number.NEGATIVE_INFINITY;
   #failedAtMs = Number.NEGATIVE_INFINITY;
   /** When the service was last heard of or, if nobody was waiting then, when somebody began to. */
   #silentSinceMs = 0;
@@ -30,11 +30,11 @@ export class ServiceReach {
     if (this.#callCount === 1) this.#listen();
     try {
       const answer = await call;
-      this.#hear();
+      this.#recordAnswer();
       return answer;
     } catch (error) {
       if (isFailureToReach(error)) this.#failedAtMs = monotonicMs();
-      else this.#hear();
+      else this.#recordAnswer();
       throw error;
     } finally {
       this.#callCount -= 1;
@@ -68,12 +68,12 @@ export class ServiceReach {
    * it makes a call.
    */
   #silentAtMs(askedAtMs: number): number {
-    const sinceMs = this.#callCount > 0 ? this.#silentSinceMs : Math.max(askedAtMs, this.#heardAtMs);
+    const sinceMs = this.#callCount > 0 ? this.#silentSinceMs : Math.max(askedAtMs, this.#answeredAtMs);
     return sinceMs + this.#silenceMaxMs;
   }
 
-  #hear(): void {
-    this.#heardAtMs = monotonicMs();
+  #recordAnswer(): void {
+    this.#answeredAtMs = monotonicMs();
     this.#failedAtMs = Number.NEGATIVE_INFINITY;
     this.#listen();
   }

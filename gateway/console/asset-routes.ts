@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { etagHeader, isNotModified } from "../json/etag.ts";
-import { nothingAt } from "../json/http-error.ts";
+import { nothingFoundAt } from "../json/http-error.ts";
 import { type Asset, chooseBody, immutableFolder, indexFile } from "./assets.ts";
 
 /** The page runs only its own scripts, connects to no other origin, and cannot be framed. */
@@ -56,7 +56,7 @@ export function assetRoutes(app: FastifyInstance, assets: ReadonlyMap<string, As
     if (index) {
       // A gateway of another release may have the file, and a cached answer would hide it.
       reply.header("cache-control", "no-store");
-      throw nothingAt(request.url);
+      throw nothingFoundAt(request.url);
     }
     return reply
       .status(503)

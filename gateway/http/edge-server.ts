@@ -4,7 +4,7 @@ import { METHODS } from "../../services/platform/http/node-http.ts";
 import type { Exchanges } from "./exchanges.ts";
 
 /** Node's code for a request that ends too early. */
-const earlyEnd = "HPE_INVALID_EOF_STATE";
+const unexpectedEnd = "HPE_INVALID_EOF_STATE";
 
 /** The code of an error that stands for a CONNECT request. */
 export const tunnel = "SETPOINT_TUNNEL";
@@ -51,7 +51,7 @@ function watchEnd(server: Server, request: IncomingMessage): void {
   const { socket } = request;
   const refuse = () => {
     if (!request.complete)
-      server.emit("clientError", Object.assign(new Error("Cut short"), { code: earlyEnd }), socket);
+      server.emit("clientError", Object.assign(new Error("Cut short"), { code: unexpectedEnd }), socket);
   };
   socket.once("end", refuse);
   request.once("close", () => socket.off("end", refuse));

@@ -2,9 +2,9 @@ import { errorCodes, type FastifyInstance } from "fastify";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import type { Logger } from "../../services/platform/observe/logger.ts";
 import { errorAnswer } from "../json/errors.ts";
-import { bodyTooLarge, HttpError, nothingAt } from "../json/http-error.ts";
+import { bodyTooLarge, HttpError, nothingFoundAt } from "../json/http-error.ts";
 import { errorShapeOf } from "./error-shape.ts";
-import { logNamesOf } from "./log-names.ts";
+import { logIdsOf } from "./log-ids.ts";
 import type { Refusals } from "./refusals.ts";
 
 /** Answers everything that is thrown for a request, and requests for paths without a route. */
@@ -19,11 +19,11 @@ export function answerErrors(app: FastifyInstance, refusals: Refusals, logger: L
     const { status, headers, body } = errorAnswer(error, request.id, errorShapeOf(request));
     // Deliberate refusals are counted, and need not fill the log.
     if (status >= 500 && !(error instanceof HttpError))
-      logger.error({ err: error, ...logNamesOf(request), status }, "request failed");
+      logger.error({ err: error, ...logIdsOf(request), status }, "request failed");
     if (request.raw.complete) return reply.status(status).headers(headers).type("application/json").send(body);
     refusals.refuse(reply, error);
     return reply;
   });
   // A hook and not a handler: the body of such a request is not read.
-  app.addHook("onRequest", ({ is404, url }, _reply, done) => done(is404 ? nothingAt(url) : undefined));
+  app.addHook("onRequest", ({ is404, url }, _reply, done) => done(is404 ? nothingFoundAt(url) : undefined));
 }

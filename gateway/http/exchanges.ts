@@ -19,7 +19,7 @@ interface Exchange {
   readonly trace: Trace | undefined;
   isRecorded: boolean;
   /** Released when the exchange ends, in whatever way. */
-  held?: { release(): void };
+  memory?: { release(): void };
   /** Starts the work, if the request waits for its turn. */
   begin?: () => void;
 }
@@ -34,7 +34,7 @@ interface Connection {
  * How many requests of one connection are processed at once. The others wait, and no more are read meanwhile. Node has
  * no such limit: a caller that reads nothing could cause answers until the memory is full.
  */
-const atOnceMax = 8;
+const openMax = 8;
 
 /** An answer that is written after its connection broke may emit an error, which is of no use to anyone. */
 const ignoreError = (): void => {};
@@ -66,12 +66,12 @@ export class Exchanges {
     reply.request.exchange = exchange;
     connection.open.push(exchange);
     reply.raw.on("error", ignoreError);
-    if (!reply.raw.socket) reply.raw.once("socket", () => endWhereBrokenOff(reply));
+    if (!reply.raw.socket) reply.raw.once("socket", () => endIfBrokenOff(reply));
     reply.raw.on("finish", () => {
       // Node also emits this for an answer that it could not send. The `close` of the socket ends that one.
       if (!socket.destroyed) this.#finish(connection, socket);
     });
-    if (connection.open.length <= atOnceMax) {
+    if (connection.open.length <= openMax) {
       work();
     } else {
       connection.isPaused = true;
@@ -106,8 +106,8 @@ export class Exchanges {
     const { open } = connection;
     const exchange = open.shift();
     if (exchange) this.#end(exchange, exchange.reply.raw.statusCode);
-    open[atOnceMax - 1]?.begin?.();
-    if (connection.isPaused && open.length < atOnceMax) {
+    open[openMax - 1]?.begin?.();
+    if (connection.isPaused && open.length < openMax) {
       connection.isPaused = false;
       socket.resume();
     }
@@ -115,7 +115,7 @@ export class Exchanges {
 
   #end(exchange: Exchange, status: number): void {
     this.#record(exchange, status);
-    exchange.held?.release();
+    exchange.memory?.release();
   }
 
   #record(exchange: Exchange, status: number): void {
@@ -139,7 +139,7 @@ export class Exchanges {
  * Node does not end a connection for an answer that broke off before its turn. Those behind it would wait forever. What
  * exists of it is sent first, as for any other.
  */
-function endWhereBrokenOff({ raw }: FastifyReply): void {
+function endIfBrokenOff({ raw }: FastifyReply): void {
   if (raw.destroyed) process.nextTick(() => raw.socket?.destroySoon());
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from "../../services/platform/observe/logger.ts";
 import type { Health } from "../../services/platform/process/health.ts";
 import type { Exchanges } from "./exchanges.ts";
 import { checkHeaders } from "./header-rules.ts";
-import { logNamesOf } from "./log-names.ts";
+import { logIdsOf } from "./log-ids.ts";
 
 /** What is done for every request, whatever its route. */
 export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, health: Health, logger: Logger): void {
@@ -24,7 +24,7 @@ export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, heal
       // The status has already been sent, so only this line shows it.
       payload.on("error", (error) => {
         exchanges.settle(reply, 500);
-        logger.error({ err: error, ...logNamesOf(request) }, "answer broke off");
+        logger.error({ err: error, ...logIdsOf(request) }, "answer broke off");
       });
     }
     done();

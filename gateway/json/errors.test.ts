@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DomainError, type ErrorKind, invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { errorAnswer } from "./errors.ts";
-import { HttpError, nothingAt, tooManyRequests } from "./http-error.ts";
+import { HttpError, nothingFoundAt, tooManyRequests } from "./http-error.ts";
 
 function answerTo(thrown: unknown) {
   const { body, ...answer } = errorAnswer(thrown, "request-1");
@@ -142,7 +142,7 @@ describe("errorAnswer", () => {
   });
 });
 
-describe("nothingAt", () => {
+describe("nothingFoundAt", () => {
   it.each([
     ["/v1/chat/completions", "Did you mean /api/v1/chat/completions? Check the base URL of your client."],
     ["/api/messages?beta=true", "Did you mean /api/v1/messages? Check the base URL of your client."],
@@ -156,6 +156,6 @@ describe("nothingAt", () => {
     ["/api/v1/embeddings", "See /docs for what there is."],
     ["/", "See /docs for what there is."],
   ])("suggests a path for %s", (url, hint) => {
-    expect(nothingAt(url).message).toBe(`There is nothing at ${url.split("?")[0]}. ${hint}`);
+    expect(nothingFoundAt(url).message).toBe(`There is nothing at ${url.split("?")[0]}. ${hint}`);
   });
 });

@@ -55,12 +55,12 @@ interface ErrorAnswer {
 }
 
 /** The clients of OpenAI and Anthropic retry a 409. That only helps if a change was aborted. */
-const notAgain = { "x-should-retry": "false" };
+const doNotRetry = { "x-should-retry": "false" };
 
 const headersByKind: Readonly<Partial<Record<ErrorKind, Readonly<Record<string, string>>>>> = {
   unauthenticated: { "www-authenticate": "Bearer" },
-  already_exists: notAgain,
-  failed_precondition: notAgain,
+  already_exists: doNotRetry,
+  failed_precondition: doNotRetry,
 };
 
 /** `own`: our shape. `inference`: the same, on inference routes. `anthropic`: there, the shape of Anthropic's API. */
@@ -68,8 +68,8 @@ export type ErrorShape = "own" | "inference" | "anthropic";
 
 /** The answer to anything that was thrown. For a fault of ours, it reveals nothing but the request id. */
 export function errorAnswer(thrown: unknown, requestId: string, shape: ErrorShape = "own"): ErrorAnswer {
-  const told = publicParts(thrown);
-  const parts = told === outOfReach && shape !== "own" ? outOfReachOfInference : told;
+  const publicError = publicParts(thrown);
+  const parts = publicError === outOfReach && shape !== "own" ? outOfReachOfInference : publicError;
   const isAnthropic = shape === "anthropic";
   const body = isAnthropic ? anthropicBody(parts, requestId) : errorBody(parts, requestId);
   // Where Anthropic's clients look for it.
@@ -80,13 +80,13 @@ export function errorAnswer(thrown: unknown, requestId: string, shape: ErrorShap
 
 function publicParts(thrown: unknown): PublicParts {
   if (thrown instanceof HttpError) return thrown;
-  if (!(thrown instanceof DomainError)) return (isFastifyError(thrown) && fastifyErrors[thrown.code]) || faultOfOurs;
+  if (!(thrown instanceof DomainError)) return (isFastifyError(thrown) && fastifyErrors[thrown.code]) || internalError;
   const status = statusByReason[thrown.reason] ?? statusByKind[thrown.kind];
-  if (status === 500) return faultOfOurs;
+  if (status === 500) return internalError;
   if (status === 503) return outOfReach;
   const { message, violations, metadata } = withPublicPaths(thrown);
   // A service does not report its limit.
-  const headers = status === 429 ? tooManyRequests(message, nothingLeft).headers : (headersByKind[thrown.kind] ?? {});
+  const headers = status === 429 ? tooManyRequests(message, noAllowance).headers : (headersByKind[thrown.kind] ?? {});
   return { status, message, violations, headers, metadata };
 }
 
@@ -97,7 +97,7 @@ function withPublicPaths(error: DomainError): DomainError {
   );
 }
 
-const nothingLeft: Allowance = { limit: 0, remaining: 0, nextInSeconds: 1, fullInSeconds: 1 };
+const noAllowance: Allowance = { limit: 0, remaining: 0, nextInSeconds: 1, fullInSeconds: 1 };
 
 /** Errors of Fastify itself. */
 const fastifyErrors: Readonly<Record<string, PublicParts>> = {
@@ -120,7 +120,7 @@ function refusal(status: number, message: string, violations: readonly FieldViol
   return { status, message, violations, headers: {} };
 }
 
-const faultOfOurs: PublicParts = {
+const internalError: PublicParts = {
   status: 500,
   message: "Something went wrong on our side. Try again; if it happens again, report the request id.",
   violations: [],

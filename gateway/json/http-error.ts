@@ -47,7 +47,7 @@ export function rateLimitHeaders({ limit, remaining, fullInSeconds }: Allowance)
   };
 }
 
-export function nothingAt(url: string): HttpError {
+export function nothingFoundAt(url: string): HttpError {
   const [path = ""] = url.split("?");
   return new HttpError(404, `There is nothing at ${path}. ${hintFor(path)}`);
 }

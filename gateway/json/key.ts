@@ -73,13 +73,13 @@ export function sendKey(reply: FastifyReply, key: Key | undefined): FastifyReply
   return sendData(reply, keyJson(present(key)));
 }
 
-interface MadeKey {
+interface CreatedKey {
   readonly key?: Key | undefined;
   readonly secret: string;
 }
 
 /** The only answer that contains a secret: no cache on the way may keep it. */
-export function sendSecret(reply: FastifyReply, { key, secret }: MadeKey): FastifyReply {
+export function sendSecret(reply: FastifyReply, { key, secret }: CreatedKey): FastifyReply {
   const json = `{"data":${keyJson(present(key))},"key":${JSON.stringify(secret)}}`;
   return reply.status(201).header("cache-control", "no-store").type("application/json").send(json);
 }

@@ -16,14 +16,14 @@ const optionalFields = {
   default_text_model: defaultText("model for text"),
   default_image_model: defaultText("model for images"),
   default_provider_sort: defaultText("order of providers"),
-  io_logging_api_key_ids: notHere("io_logging_api_key_ids"),
-  io_logging_sampling_rate: notHere("io_logging_sampling_rate"),
-  is_data_discount_logging_enabled: notHere("is_data_discount_logging_enabled"),
-  is_observability_broadcast_enabled: notHere("is_observability_broadcast_enabled"),
-  is_observability_io_logging_enabled: notHere("is_observability_io_logging_enabled"),
+  io_logging_api_key_ids: unsupportedField("io_logging_api_key_ids"),
+  io_logging_sampling_rate: unsupportedField("io_logging_sampling_rate"),
+  is_data_discount_logging_enabled: unsupportedField("is_data_discount_logging_enabled"),
+  is_observability_broadcast_enabled: unsupportedField("is_observability_broadcast_enabled"),
+  is_observability_io_logging_enabled: unsupportedField("is_observability_io_logging_enabled"),
 };
 
-function notHere(field: keyof typeof switchedOff) {
+function unsupportedField(field: keyof typeof switchedOff) {
   return fixedValue(switchedOff[field], `${switchedOff[field]}: prompts are neither logged nor passed on here`);
 }
 

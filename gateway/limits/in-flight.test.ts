@@ -26,12 +26,12 @@ class FakeSocket {
 function exchangeOn(socket: FakeSocket, { method = "GET", length = 0, bodyLimit = limits.bodyBytesMax } = {}) {
   const response = Object.assign(new EventEmitter(), { destroy: vi.fn() });
   const reply = { raw: response, statusCode: 200, removeHeader: () => reply };
-  const exchange: { held?: { release(): void } } = {};
+  const exchange: { memory?: { release(): void } } = {};
   const headers = { "content-length": String(length) };
-  const request = { method, headers, raw: { socket }, routeOptions: { bodyLimit }, held: undefined, exchange };
+  const request = { method, headers, raw: { socket }, routeOptions: { bodyLimit }, memory: undefined, exchange };
   return {
     response,
-    end: () => exchange.held?.release(),
+    end: () => exchange.memory?.release(),
     admit: (keyId: string) => inFlight.admit(request as unknown as FastifyRequest, keyId),
     answer: (bytes: number) =>
       inFlight.admitAnswer(request as unknown as FastifyRequest, reply as unknown as FastifyReply, Buffer.alloc(bytes)),

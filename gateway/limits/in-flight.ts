@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { ByteBudget, Reservation } from "../../services/platform/process/byte-budget.ts";
 import { HttpError, retryAfterSeconds, tooManyRequests } from "../json/http-error.ts";
-import { HeldMemory, hold, requestBytes } from "./held-memory.ts";
 import { largeBytes, payloadBytes } from "./payload.ts";
+import { attachMemory, RequestMemory, requestBytes } from "./request-memory.ts";
 
 /** For a large answer, which may be read slowly, but not forever. */
 const readWithinMs = 120_000;
@@ -60,7 +60,7 @@ export class InFlight {
     if (!reservation) throw this.#refusal(share.budget, bytes);
     share.requests += 1;
     this.#shares.set(keyId, share);
-    hold(request, new HeldMemory(share.budget, reservation, () => this.#leave(keyId, share)));
+    attachMemory(request, new RequestMemory(share.budget, reservation, () => this.#leave(keyId, share)));
   }
 
   #leave(keyId: string, share: KeyShare): void {
@@ -70,21 +70,21 @@ export class InFlight {
 
   /** Counts the body of an admitted request as it arrives, if its length was not announced. */
   countBody(request: FastifyRequest, body: Readable): Readable {
-    const { held } = request;
-    if (!held || request.headers["transfer-encoding"] === undefined) return body;
-    return Readable.from(this.#countedChunks(held, body));
+    const { memory } = request;
+    if (!memory || request.headers["transfer-encoding"] === undefined) return body;
+    return Readable.from(this.#countedChunks(memory, body));
   }
 
   /** Makes room for an answer, or returns an error to send instead if the request can be repeated. */
   admitAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | undefined {
     const bytes = payloadBytes(payload);
     // A request holds room for the larger of its body and its answer.
-    const missing = bytes - (request.held?.reservation.bytes ?? requestBytes);
+    const missing = bytes - (request.memory?.reservation.bytes ?? requestBytes);
     // Nothing is held for a client that has left.
     if (missing <= 0 || request.raw.socket.destroyed) return undefined;
     const refusal = this.#makeRoom(request, reply, missing);
     // A stream has no limit: it is never in memory as a whole, and may have any length.
-    if (!refusal && bytes > largeBytes && !(payload instanceof Readable)) limitReader(reply, request.held);
+    if (!refusal && bytes > largeBytes && !(payload instanceof Readable)) limitReader(reply, request.memory);
     return refusal;
   }
 
@@ -93,8 +93,9 @@ export class InFlight {
   }
 
   #makeRoom(request: FastifyRequest, reply: FastifyReply, bytes: number): Error | undefined {
-    const held = request.held ?? hold(request, new HeldMemory(this.#budget, new Reservation(this.#budget)));
-    const { budget, reservation } = held;
+    const memory =
+      request.memory ?? attachMemory(request, new RequestMemory(this.#budget, new Reservation(this.#budget)));
+    const { budget, reservation } = memory;
     if (reservation.grow(bytes)) return undefined;
     const isRepeatable = request.method === "GET" || request.method === "HEAD";
     if (isRepeatable && reply.statusCode < 400) {
@@ -117,7 +118,7 @@ export class InFlight {
     return bytes <= this.#limits.bodyBytesMax || bytes <= request.routeOptions.bodyLimit ? bytes : 0;
   }
 
-  async *#countedChunks({ budget, reservation }: HeldMemory, body: Readable): AsyncGenerator<Buffer> {
+  async *#countedChunks({ budget, reservation }: RequestMemory, body: Readable): AsyncGenerator<Buffer> {
     let received = 0;
     // A refused body is not destroyed: the rest of it is still received, and dropped.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -151,6 +152,6 @@ export class InFlight {
 }
 
 /** A client that reads a byte now and then would otherwise hold the memory of the whole answer. */
-function limitReader({ raw }: FastifyReply, held: HeldMemory | undefined): void {
-  if (held) held.readTimer = setTimeout(() => raw.destroy(), readWithinMs).unref();
+function limitReader({ raw }: FastifyReply, memory: RequestMemory | undefined): void {
+  if (memory) memory.readTimer = setTimeout(() => raw.destroy(), readWithinMs).unref();
 }

@@ -43,7 +43,7 @@ export class Limits {
 
   /** Counts bodies and answers from here on. */
   watch(app: FastifyInstance): void {
-    app.decorateRequest("held", undefined);
+    app.decorateRequest("memory", undefined);
     app.addHook("preParsing", (request, _reply, body, done) => done(null, this.#inFlight.countBody(request, body)));
     app.addHook("onSend", (request, reply, payload, done) => {
       const refusal = this.#inFlight.admitAnswer(request, reply, payload);

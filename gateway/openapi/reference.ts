@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { nothingAt } from "../json/http-error.ts";
+import { nothingFoundAt } from "../json/http-error.ts";
 import type { DescribedRoute } from "./described-routes.ts";
 
 /** The document, and the page to read it and to try calls. Neither needs a key. */
@@ -26,7 +26,7 @@ async function passOn(server: FastifyInstance, { url, headers }: FastifyRequest,
     headers: { "if-none-match": headers["if-none-match"] ?? "" },
   });
   if (statusCode >= 500) throw new Error(`The reference server answered ${statusCode}: ${rawPayload}`);
-  if (statusCode >= 400) throw nothingAt(url);
+  if (statusCode >= 400) throw nothingFoundAt(url);
   for (const name of passedOn) {
     if (answer.headers[name] !== undefined) reply.header(name, answer.headers[name]);
   }

@@ -10,7 +10,7 @@ import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
-import { untilGone } from "../http/until-gone.ts";
+import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { idempotencyKeyFrom, secretIdempotencyHeader } from "../json/idempotency.ts";
 import { currentKeyJson, keyJson, sendKey, sendSecret } from "../json/key.ts";
@@ -37,7 +37,7 @@ const params = Type.Object({
 });
 const secretHeaders = Type.Object(secretIdempotencyHeader);
 const oneKey = dataOf("Key");
-const madeKey = success(
+const createdKey = success(
   "The key and its secret, which is shown only now.",
   Type.Object({ data: componentSchema("Key"), key: Type.String({ description: "The secret: `sk-sp-v1-…`." }) }),
   { "cache-control": noStore },
@@ -70,7 +70,7 @@ const createSchema = {
   tags,
   headers: secretHeaders,
   body: keyCreationSchema,
-  response: { 201: madeKey, ...refusedWith(400, 403, 404, 409, 413, 415) },
+  response: { 201: createdKey, ...refusedWith(400, 403, 404, 409, 413, 415) },
 };
 
 const getSchema = {
@@ -111,7 +111,7 @@ const rotateSchema = {
   params,
   headers: secretHeaders,
   body: rotationSchema,
-  response: { 201: madeKey, ...refusedWith(400, 404, 409, 413, 415) },
+  response: { 201: createdKey, ...refusedWith(400, 404, 409, 413, 415) },
 };
 
 const currentSchema = {
@@ -158,7 +158,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     { schema: createSchema, onRequest, bodyLimit },
     async ({ body, headers, caller }, reply) => {
       const creation = { ...keyCreationFrom(body), ...secretRequest(headers) };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       return sendSecret(reply, await caller.call((options) => keys.createKey(creation, { ...options, signal })));
     },
   );
@@ -172,7 +172,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     const { params, body, caller } = request;
     const update = { key: params.hash, ...keyUpdateFrom(body), requestId: newId() };
     const { paths } = update.updateMask;
-    const signal = untilGone(reply);
+    const signal = disconnectSignal(reply);
     const change = (options: CallOptions): Promise<{ readonly key?: Key | undefined }> =>
       paths.length > 0 ? keys.updateKey(update, { ...options, signal }) : keys.getKey({ key: params.hash }, options);
     // Renaming does not change what a key may do.
@@ -187,7 +187,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     async (request, reply) => {
       requireNoFields(request.body);
       const deletion = { key: request.params.hash, requestId: newId() };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       await changing(request, (options) => keys.deleteKey(deletion, { ...options, signal }));
       return reply.send({ deleted: true });
     },
@@ -199,9 +199,9 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     async (request, reply) => {
       const { params, body, headers } = request;
       const rotation = { key: params.hash, ...rotationFrom(body), ...secretRequest(headers) };
-      const signal = untilGone(reply);
-      const made = await changing(request, (options) => keys.rotateKey(rotation, { ...options, signal }));
-      return sendSecret(reply, made);
+      const signal = disconnectSignal(reply);
+      const created = await changing(request, (options) => keys.rotateKey(rotation, { ...options, signal }));
+      return sendSecret(reply, created);
     },
   );
 

@@ -6,7 +6,7 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
-import { untilGone } from "../http/until-gone.ts";
+import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { memberJson, sendMember } from "../json/member.ts";
 import { memberCreationFrom, memberCreationSchema, memberUpdateFrom, memberUpdateSchema } from "../json/member-body.ts";
@@ -100,7 +100,7 @@ export function memberRoutes(
     { schema: addSchema, onRequest, bodyLimit },
     async ({ body, caller }, reply) => {
       const creation = { ...memberCreationFrom(body), requestId: newId() };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const { member } = await caller.call((options) => organization.addMember(creation, { ...options, signal }));
       return sendMember(reply.status(201), member);
     },
@@ -111,7 +111,7 @@ export function memberRoutes(
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
       const update = { userId: params.user_id, ...memberUpdateFrom(body), requestId: newId() };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const { member } = await caller.call((options) => organization.updateMember(update, { ...options, signal }));
       return sendMember(reply, member);
     },
@@ -123,7 +123,7 @@ export function memberRoutes(
     async ({ params, query, body, caller }, reply) => {
       requireNoFields(body);
       const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId: newId() };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const change = caller.call((options) => organization.removeMember(removal, { ...options, signal }));
       // Also matches the user's keys in other organizations, which costs them only one more exchange.
       const isOf = (id: string | undefined) => (principal: Principal) => principal.userId === id;

@@ -70,7 +70,7 @@ export function modelRoutes(app: FastifyInstance, access: Access, { presets }: C
       const request = { offset, limit: Math.min(limit, pageLimitMax), statuses };
       const { presets: items, totalCount } = await caller
         .call((options) => presets.listPresets(request, options))
-        .catch(noneWhereNotAllowed);
+        .catch(emptyIfNotAllowed);
       return { items, totalCount };
     };
 
@@ -106,7 +106,7 @@ function pageOf({ offset, limit }: Static<typeof listQuery>): Page | undefined {
 }
 
 /** A key that may neither read nor use presets sees none. */
-function noneWhereNotAllowed(error: unknown): Pick<ListPresetsResponse, "presets" | "totalCount"> {
+function emptyIfNotAllowed(error: unknown): Pick<ListPresetsResponse, "presets" | "totalCount"> {
   if (isOfKind(error, "permission_denied")) return { presets: [], totalCount: 0 };
   throw error;
 }

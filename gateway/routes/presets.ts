@@ -5,7 +5,7 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import { presetQueryLengthMax } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { untilGone } from "../http/until-gone.ts";
+import { disconnectSignal } from "../http/disconnect-signal.ts";
 import type { PresetCache } from "../inference/presets/preset-cache.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
 import { etagsOfIfMatch } from "../json/etag.ts";
@@ -141,7 +141,7 @@ export function presetRoutes(
         etags: etagsOfIfMatch(request.headers["if-match"]) ?? [],
         requestId: idempotencyKeyFrom(request.headers) ?? newId(),
       };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const { caller } = request;
       const preset = await presetCache.changing(caller.principal.workspaceId, update.slug, async () => {
         const answer = await caller.call((options) => presets.updatePreset(update, { ...options, signal }));

@@ -85,7 +85,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
         return { items, totalCount };
       };
       const first = await list(query);
-      if (first.items.length < countOn(query, first)) return sendParts(reply, versionParts(list, query, first));
+      if (first.items.length < countOfNextPage(query, first)) return sendParts(reply, versionParts(list, query, first));
       return sendPage(reply, first.items.map(versionJson), first.totalCount);
     },
   );
@@ -128,7 +128,7 @@ function pageOf({ offset, limit }: Page): Page {
 type ListVersions = (page: Page) => Promise<ListPart<PresetVersion>>;
 
 /** How many versions belong on the page. */
-function countOn({ offset, limit }: Page, { totalCount }: ListPart<PresetVersion>): number {
+function countOfNextPage({ offset, limit }: Page, { totalCount }: ListPart<PresetVersion>): number {
   return Math.max(0, Math.min(limit, totalCount - offset));
 }
 
@@ -142,7 +142,8 @@ async function* versionParts(list: ListVersions, page: Page, first: ListPart<Pre
     for (const version of versions) yield (count++ === 0 ? "" : ",") + versionJson(version);
   }
   // Versions are never deleted, so this is a fault.
-  if (count < countOn(page, first)) throw new Error("ListVersions answered with fewer versions than it had announced");
+  if (count < countOfNextPage(page, first))
+    throw new Error("ListVersions answered with fewer versions than it had announced");
   yield `],"total_count":${first.totalCount}}`;
 }
 

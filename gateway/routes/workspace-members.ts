@@ -4,7 +4,7 @@ import { DomainError } from "../../services/platform/domain/domain-error.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { untilGone } from "../http/until-gone.ts";
+import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
@@ -89,7 +89,7 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     { schema: addSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
       const request = { ...params, ...userIdsFrom(body), requestId: newId() };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const { members, addedCount } = await caller.call((options) =>
         workspaces.addWorkspaceMembers(request, { ...options, signal }),
       );
@@ -103,7 +103,7 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     { schema: removeSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
       const request = { ...params, ...userIdsFrom(body), requestId: newId() };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const { removedCount } = await caller
         .call((options) => workspaces.removeWorkspaceMembers(request, { ...options, signal }))
         .catch(asWorkspaceError);

@@ -6,7 +6,7 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
-import { untilGone } from "../http/until-gone.ts";
+import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
@@ -104,9 +104,9 @@ export function workspaceRoutes(
     { schema: createSchema, onRequest, bodyLimit },
     async ({ body, caller }, reply) => {
       const creation = { ...workspaceCreationFrom(body), requestId: newId() };
-      const signal = untilGone(reply);
-      const made = await caller.call((options) => workspaces.createWorkspace(creation, { ...options, signal }));
-      return sendWorkspace(reply.status(201), made.workspace);
+      const signal = disconnectSignal(reply);
+      const created = await caller.call((options) => workspaces.createWorkspace(creation, { ...options, signal }));
+      return sendWorkspace(reply.status(201), created.workspace);
     },
   );
 
@@ -124,7 +124,7 @@ export function workspaceRoutes(
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
       const update = { ...params, ...workspaceUpdateFrom(body), requestId: newId() };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const { workspace } = await caller.call<{ readonly workspace?: Workspace | undefined }>((options) =>
         update.updateMask.paths.length > 0
           ? workspaces.updateWorkspace(update, { ...options, signal })
@@ -140,7 +140,7 @@ export function workspaceRoutes(
     async ({ params, body, caller }, reply) => {
       requireNoFields(body);
       const deletion = { ...params, requestId: newId() };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const { organizationId } = caller.principal;
       await keyChanges.watch(
         caller.call((options) => workspaces.deleteWorkspace(deletion, { ...options, signal })),

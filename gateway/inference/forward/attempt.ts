@@ -53,7 +53,7 @@ export class Attempt implements RequestListener, Deadlined {
   #discardedBytes = 0;
   #phaseUntilMs = 0;
   /** Whether a chunk has come since it was last checked for lateness. */
-  #isHeard = false;
+  #hasReceived = false;
 
   constructor(upstream: Upstream, owner: AttemptOwner, deadlines: Deadlines, times: AttemptTimes) {
     this.upstream = upstream;
@@ -78,10 +78,10 @@ export class Attempt implements RequestListener, Deadlined {
   isLate(nowMs: number): boolean {
     // A chunk may still come after a pause. It must not restart the clock, which stands still until the client reads
     // again.
-    if (this.#isHeard && this.#phaseUntilMs !== Number.POSITIVE_INFINITY) {
+    if (this.#hasReceived && this.#phaseUntilMs !== Number.POSITIVE_INFINITY) {
       this.#phaseUntilMs = nowMs + this.#times.betweenChunksMs;
     }
-    this.#isHeard = false;
+    this.#hasReceived = false;
     return Math.min(this.#phaseUntilMs, this.#times.untilMs) < nowMs;
   }
 
@@ -154,7 +154,7 @@ export class Attempt implements RequestListener, Deadlined {
       if (this.#discardedBytes > discardedBytesMax) this.#cut();
       return;
     }
-    this.#isHeard = true;
+    this.#hasReceived = true;
     this.#owner.received(chunk);
   }
 
@@ -169,7 +169,7 @@ export class Attempt implements RequestListener, Deadlined {
     const progress = {
       isSent: this.#mayBeStaleUntilMs !== undefined,
       mayBeStale: monotonicMs() < (this.#mayBeStaleUntilMs ?? 0),
-      isHeard: this.#connection?.isHeard ?? false,
+      hasReceived: this.#connection?.hasReceived ?? false,
       isAnswered: this.#isAnswered,
     };
     this.#owner.failed(failureOf(error, progress));

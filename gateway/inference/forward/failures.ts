@@ -68,13 +68,13 @@ interface CallProgress {
   /** It was sent just now, on a reused connection. */
   readonly mayBeStale: boolean;
   /** Something came back. */
-  readonly isHeard: boolean;
+  readonly hasReceived: boolean;
   /** The head of an answer came back. */
   readonly isAnswered: boolean;
 }
 
 /** What a transport error means. */
-export function failureOf(error: Error, { isSent, mayBeStale, isHeard, isAnswered }: CallProgress): Failure {
+export function failureOf(error: Error, { isSent, mayBeStale, hasReceived, isAnswered }: CallProgress): Failure {
   const code = String((error as NodeJS.ErrnoException).code ?? "");
   if (!isSent) {
     const detail = saneCode.test(code) ? ` (${code})` : "";
@@ -83,6 +83,7 @@ export function failureOf(error: Error, { isSent, mayBeStale, isHeard, isAnswere
   if (!isAnswered && error instanceof MalformedAnswer) {
     return { kind: "bad_answer", reason: `did not answer in HTTP (${error.message})` };
   }
-  if (mayBeStale && !isHeard) return { kind: "stale_connection", reason: "closed the connection without an answer" };
-  return { kind: "broken", reason: isHeard ? "broke off its answer" : "closed the connection without an answer" };
+  if (mayBeStale && !hasReceived)
+    return { kind: "stale_connection", reason: "closed the connection without an answer" };
+  return { kind: "broken", reason: hasReceived ? "broke off its answer" : "closed the connection without an answer" };
 }

@@ -63,12 +63,12 @@ const tooMany = `must name at most ${triedMax} models, which are tried one by on
 function candidateWithList(upstream: Upstream, outgoing: OutgoingRequest): Candidate {
   const nameOf = (each: string) => upstream.modelFor(each);
   const { model: name, models } = outgoing;
-  const isAsItIs = nameOf(name) === name && models.every((each) => nameOf(each) === each);
-  return { upstream, name, model: nameOf(name), parts: isAsItIs ? outgoing.parts : outgoing.renamed(nameOf) };
+  const isUnchanged = nameOf(name) === name && models.every((each) => nameOf(each) === each);
+  return { upstream, name, model: nameOf(name), parts: isUnchanged ? outgoing.parts : outgoing.renamed(nameOf) };
 }
 
-function noUpstream(dialect: DialectName, model: string, isAnyThere: boolean): HttpError {
-  if (!isAnyThere) {
+function noUpstream(dialect: DialectName, model: string, hasUpstreams: boolean): HttpError {
+  if (!hasUpstreams) {
     return new HttpError(404, "This gateway has no upstreams to send requests to. Its operator sets UPSTREAMS_FILE.");
   }
   const name = model.length > 100 ? `${model.slice(0, 100)}…` : model;

@@ -4,7 +4,7 @@ import type { Logger } from "../../../services/platform/observe/logger.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { clientClosedRequest } from "../../http/exchanges.ts";
-import { logNamesOf } from "../../http/log-names.ts";
+import { logIdsOf } from "../../http/log-ids.ts";
 import type { InferenceMetrics } from "../inference-metrics.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import { Attempts, type AttemptsOwner } from "./attempts.ts";
@@ -113,7 +113,7 @@ export class Forwarding implements AttemptsOwner {
   bodyReleased(): void {
     const { request } = this.#reply;
     request.body = undefined;
-    request.held?.shrink();
+    request.memory?.shrink();
   }
 
   /** The upstream failed after its answer had begun. */
@@ -126,8 +126,8 @@ export class Forwarding implements AttemptsOwner {
   }
 
   #log(failure: Failure, message: string): void {
-    const told = { upstream: this.#attempts.upstream.name, status: statusOf(failure), reason: failure.reason };
-    this.#parts.logger.warn({ ...told, ...logNamesOf(this.#reply.request) }, message);
+    const logged = { upstream: this.#attempts.upstream.name, status: statusOf(failure), reason: failure.reason };
+    this.#parts.logger.warn({ ...logged, ...logIdsOf(this.#reply.request) }, message);
   }
 
   readonly #clientGone = (): void => {

@@ -55,11 +55,11 @@ function expected({ dialect, request, config, prompt, replaceSystemPrompt }: Cas
 function unite(theirs: readonly Fields[], own: readonly Fields[]): Fields[] {
   const nameOf = (tool: Fields) => (tool.function as Fields | undefined)?.name ?? tool.name ?? tool.type;
   const rest = [...own];
-  const united = theirs.map((tool) => {
+  const merged = theirs.map((tool) => {
     const index = rest.findIndex((each) => nameOf(each) === nameOf(tool));
     return index === -1 ? tool : (rest.splice(index, 1)[0] as Fields);
   });
-  return [...united, ...rest];
+  return [...merged, ...rest];
 }
 
 function addPrompt(out: Fields, dialect: DialectName, prompt: string, isReplaced: boolean): void {

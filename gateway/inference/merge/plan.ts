@@ -5,7 +5,7 @@ import { groupOf } from "./field-groups.ts";
 import { type Models, modelsOf } from "./models.ts";
 import type { PreparedPreset } from "./prepared-preset.ts";
 import { type PromptSplice, splicePrompt } from "./prompt.ts";
-import { type UnitedTools, uniteTools } from "./tools.ts";
+import { type MergedTools, mergeTools } from "./tools.ts";
 import type { BodyChanges } from "./write-body.ts";
 
 /** What happens to the members of a request, and to the fields of its preset. */
@@ -14,7 +14,7 @@ export interface MergePlan extends BodyChanges {
   readonly models: Models;
   /** The preset's fields that are not used, each with the request's field that displaces it. */
   readonly displaced: ReadonlyMap<string, string>;
-  readonly tools: UnitedTools | undefined;
+  readonly tools: MergedTools | undefined;
   readonly prompt: PromptSplice | undefined;
 }
 
@@ -28,7 +28,7 @@ export function planMerge(
   const changes = new Map<string, readonly Buffer[] | undefined>([["preset", undefined]]);
   const added = new Map<string, readonly Buffer[]>();
   const displaced = new Map<string, string>();
-  let tools: UnitedTools | undefined;
+  let tools: MergedTools | undefined;
   let prompt: PromptSplice | undefined;
 
   const reference = body.modelReference;
@@ -51,7 +51,7 @@ export function planMerge(
   }
   const own = body.sent("tools");
   if (preset && preset.tools.length > 0 && own) {
-    tools = uniteTools(preset.tools, body, own);
+    tools = mergeTools(preset.tools, body, own);
     displaced.delete("tools");
     changes.set("tools", tools.parts);
   }

@@ -24,19 +24,19 @@ export function splicePrompt(
   body: RequestBody,
   dialect: DialectName,
   prompt: Buffer,
-  ownStandsAlone: boolean,
+  keepsOwnPromptOnly: boolean,
 ): PromptSplice | undefined {
   const key = promptFields[dialect];
   const member = body.sent(key);
   const splice = { key, pointer: dialect === "chat/completions" ? "/messages/0" : `/${key}` };
   if (!member) {
-    if (ownStandsAlone && dialect === "responses" && isInInput(body)) return undefined;
+    if (keepsOwnPromptOnly && dialect === "responses" && isInInput(body)) return undefined;
     const [before, after] = wrapped[dialect];
     return { ...splice, value: [before, prompt, after], from: "preset" };
   }
   const { edit, hasOwn } =
     dialect === "chat/completions" ? inMessages(body, member, prompt) : inField(body, member, prompt, dialect);
-  if (hasOwn && ownStandsAlone) return undefined;
+  if (hasOwn && keepsOwnPromptOnly) return undefined;
   const value = spliced(body.bytes, [edit], member.valueStart, member.valueEnd);
   return { ...splice, value, from: hasOwn ? "merged" : "preset" };
 }

@@ -1,7 +1,7 @@
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { JsonValue } from "./json-value.ts";
 
-/** Is told each part that has no equivalent, by its keys within the tool or the choice. */
+/** Called with each part that has no equivalent, by its keys within the tool or the choice. */
 type LeaveOut = (...keys: readonly string[]) => void;
 
 /** A tool that the caller runs: its parts as JSON text, by names that are the same for all dialects. */

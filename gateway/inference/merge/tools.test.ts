@@ -3,7 +3,7 @@ import { mergeInto, textOfParts } from "../../../test/support/merge.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 
 /** The tools that go out, and where each comes from. */
-function united(presetTools: unknown, tools: unknown, dialect: DialectName = "chat/completions") {
+function merged(presetTools: unknown, tools: unknown, dialect: DialectName = "chat/completions") {
   const outgoing = mergeInto(dialect, { model: "m", tools }, { config: { tools: presetTools } });
   const { fields, dropped } = outgoing.provenance();
   const origins = Object.entries(fields).flatMap(([pointer, origin]) => (pointer.startsWith("/tools") ? [origin] : []));
@@ -18,7 +18,7 @@ const fn = (name: string, more: object = {}) => ({ type: "function", function: {
 describe("merged tools", () => {
   it("are the preset's in order, replaced in place by the request's, followed by new ones", () => {
     const own = [fn("new"), fn("b", { strict: true }), { type: "openrouter:web_search", x: 1 }];
-    expect(united([fn("a"), fn("b"), { type: "openrouter:web_search" }, fn("c")], own)).toEqual({
+    expect(merged([fn("a"), fn("b"), { type: "openrouter:web_search" }, fn("c")], own)).toEqual({
       tools: [fn("a"), fn("b", { strict: true }), { type: "openrouter:web_search", x: 1 }, fn("c"), fn("new")],
       origins: [preset, replaced, replaced, preset, request],
       dropped: [],
@@ -30,11 +30,11 @@ describe("merged tools", () => {
     ["null", null],
     ["empty", []],
   ])("are the preset's if the request's are %s", (_case, tools) => {
-    expect(united([fn("a"), fn("b")], tools)).toMatchObject({ tools: [fn("a"), fn("b")], origins: [preset, preset] });
+    expect(merged([fn("a"), fn("b")], tools)).toMatchObject({ tools: [fn("a"), fn("b")], origins: [preset, preset] });
   });
 
   it.each([[undefined], [null], [[]]])("are the request's if the preset's are %j", (presetTools) => {
-    expect(united(presetTools, [fn("a"), 1])).toMatchObject({ tools: [fn("a"), 1], origins: [request, request] });
+    expect(merged(presetTools, [fn("a"), 1])).toMatchObject({ tools: [fn("a"), 1], origins: [request, request] });
   });
 
   it("are sent verbatim", () => {
@@ -60,7 +60,7 @@ describe("a tool replaces another", () => {
     ["if an advisor has its name", "chat/completions", advisor("a"), { ...advisor("a"), x: 1 }],
     ["if neither advisor has a name", "chat/completions", advisor(), { ...advisor(), x: 1 }],
   ])("%s", (_rule, dialect, theirs, own) => {
-    expect(united([theirs], [own], dialect)).toMatchObject({ tools: [own], origins: [replaced] });
+    expect(merged([theirs], [own], dialect)).toMatchObject({ tools: [own], origins: [replaced] });
   });
 
   it.each<[string, object | number, object | number]>([
@@ -74,7 +74,7 @@ describe("a tool replaces another", () => {
     ["an invalid name", fn(1 as never), fn(1 as never)],
     ["a value that is not an object", 1, 1],
   ])("but not with %s", (_case, theirs, own) => {
-    expect(united([theirs], [own])).toMatchObject({ tools: [theirs, own], origins: [preset, request] });
+    expect(merged([theirs], [own])).toMatchObject({ tools: [theirs, own], origins: [preset, request] });
   });
 });
 
@@ -94,12 +94,12 @@ describe("duplicate tools on one side", () => {
   const mcp = (label: string) => ({ type: "mcp", server_label: label });
 
   it("are all kept", () => {
-    expect(united([mcp("a"), mcp("b")], [fn("x")]).tools).toEqual([mcp("a"), mcp("b"), fn("x")]);
-    expect(united([fn("x")], [mcp("a"), mcp("b")]).tools).toEqual([fn("x"), mcp("a"), mcp("b")]);
+    expect(merged([mcp("a"), mcp("b")], [fn("x")]).tools).toEqual([mcp("a"), mcp("b"), fn("x")]);
+    expect(merged([fn("x")], [mcp("a"), mcp("b")]).tools).toEqual([fn("x"), mcp("a"), mcp("b")]);
   });
 
   it("replace all their equals", () => {
-    expect(united([mcp("a"), fn("x"), mcp("b")], [mcp("c"), mcp("d")])).toEqual({
+    expect(merged([mcp("a"), fn("x"), mcp("b")], [mcp("c"), mcp("d")])).toEqual({
       tools: [mcp("c"), fn("x"), mcp("d")],
       origins: [replaced, preset, request],
       dropped: [{ field: "/tools/2", from: "preset", reason: "the request sends a tool like it" }],
@@ -113,9 +113,9 @@ describe("tools that cannot be merged", () => {
     ["too many", Array(1_001).fill({}), "tools must have at most 1000 elements"],
     ["too many fields", [Object.fromEntries(Array.from({ length: 33 }, (_, n) => [n, n]))], "more than 32 fields"],
   ])("are rejected: %s", (_case, tools, message) => {
-    expect(() => united([fn("a")], tools)).toThrow(message);
+    expect(() => merged([fn("a")], tools)).toThrow(message);
     // What is not united is the upstream's business.
-    expect(united(undefined, tools).tools).toEqual(tools);
+    expect(merged(undefined, tools).tools).toEqual(tools);
   });
 
   it("are rejected in a preset as well", () => {
@@ -128,8 +128,8 @@ describe("tools that cannot be merged", () => {
   });
 
   it("are accepted up to the limits", () => {
-    expect(united([fn("a")], Array(1_000).fill({})).tools).toHaveLength(1_001);
+    expect(merged([fn("a")], Array(1_000).fill({})).tools).toHaveLength(1_001);
     const wide = Object.fromEntries(Array.from({ length: 32 }, (_, n) => [n, n]));
-    expect(united([fn("a")], [wide]).tools).toEqual([fn("a"), wide]);
+    expect(merged([fn("a")], [wide]).tools).toEqual([fn("a"), wide]);
   });
 });

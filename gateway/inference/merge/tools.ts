@@ -12,7 +12,7 @@ export interface PresetTool {
 }
 
 /** The tools of a preset and of a request in one list. */
-export interface UnitedTools {
+export interface MergedTools {
   /** The JSON of the list. */
   readonly parts: readonly Buffer[];
   readonly origins: readonly FieldOrigin[];
@@ -63,7 +63,7 @@ function textOf(source: JsonSource, place: Place | undefined): string | undefine
  * The preset's tools in their order, each replaced by the request's tool of the same identity, and after them the other
  * tools of the request. None of the request's is lost: of two with the same identity, the second is put at the end.
  */
-export function uniteTools(presetTools: readonly PresetTool[], body: RequestBody, member: BodyMember): UnitedTools {
+export function mergeTools(presetTools: readonly PresetTool[], body: RequestBody, member: BodyMember): MergedTools {
   if (body.bytes[member.valueStart] !== openBracket)
     throw invalidRequest([{ path: "tools", message: "must be a list" }]);
   const places = toolsAt(body, member.valueStart, "tools");
@@ -76,18 +76,18 @@ export function uniteTools(presetTools: readonly PresetTool[], body: RequestBody
     if (identity === undefined || !known.has(identity) || own.has(identity)) behind.push(json);
     else own.set(identity, json);
   }
-  const united: { readonly json: Buffer; readonly origin: FieldOrigin }[] = [];
+  const merged: { readonly json: Buffer; readonly origin: FieldOrigin }[] = [];
   const displaced: number[] = [];
   const placed = new Set<string>();
   for (const [index, { identity = "", json }] of presetTools.entries()) {
     const replacement = own.get(identity);
-    if (!replacement) united.push({ json, origin: { from: "preset" } });
+    if (!replacement) merged.push({ json, origin: { from: "preset" } });
     else if (placed.has(identity)) displaced.push(index);
-    else united.push({ json: replacement, origin: { from: "request", overrides: "preset" } });
+    else merged.push({ json: replacement, origin: { from: "request", overrides: "preset" } });
     placed.add(identity);
   }
-  for (const json of behind) united.push({ json, origin: { from: "request" } });
-  return { parts: listOf(united.map(({ json }) => json)), origins: united.map(({ origin }) => origin), displaced };
+  for (const json of behind) merged.push({ json, origin: { from: "request" } });
+  return { parts: listOf(merged.map(({ json }) => json)), origins: merged.map(({ origin }) => origin), displaced };
 }
 
 const open = Buffer.from("[");

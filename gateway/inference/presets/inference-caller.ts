@@ -1,8 +1,8 @@
 import type { CallOptions } from "../../../services/platform/rpc/grpc-client.ts";
-import type { Asker } from "./shared-questions.ts";
+import type { FetchCaller } from "./shared-fetches.ts";
 
 /** The caller of an inference request, whose permission has been checked. */
-export interface InferenceCaller extends Asker {
+export interface InferenceCaller extends FetchCaller {
   readonly principal: {
     readonly keyId: string;
     /** Empty if it was deleted. */

@@ -5,7 +5,7 @@ import { type DialectName, dialectNameOf } from "../../dialects/dialect-name.ts"
 import { type PreparedPreset, preparePreset } from "../merge/merge.ts";
 import type { PresetContent } from "../preset-content.ts";
 import { refusalOf } from "../preset-refusals.ts";
-import type { Asker } from "./shared-questions.ts";
+import type { FetchCaller } from "./shared-fetches.ts";
 
 /** How long to wait before a failed lookup is repeated. */
 const retryMs = 1_000;
@@ -50,7 +50,7 @@ export class KnownPreset {
   readonly revision: number;
   readonly #status: PresetStatus;
   /** Whether it may have been changed since: then it is looked up before it is used again. */
-  isInDoubt = false;
+  mayBeOutdated = false;
   #retryAtMs = Number.NEGATIVE_INFINITY;
   #retryWithStaleGrantAtMs = Number.NEGATIVE_INFINITY;
   /** Versions that it does not have, with the errors to throw. As short-lived as the rest. */
@@ -77,14 +77,14 @@ export class KnownPreset {
   }
 
   /** When to look it up again after a failure. */
-  retryAtMs({ isStale }: Asker): number {
+  retryAtMs({ isStale }: FetchCaller): number {
     return isStale ? Math.max(this.#retryAtMs, this.#retryWithStaleGrantAtMs) : this.#retryAtMs;
   }
 
   /** A refusal of one caller says nothing about others, unless the grants of both have expired. */
-  renewalFailed({ isStale }: Asker, isAboutAsker: boolean): void {
+  renewalFailed({ isStale }: FetchCaller, isAboutCaller: boolean): void {
     const retryAtMs = monotonicMs() + retryMs;
-    if (!isAboutAsker) this.#retryAtMs = retryAtMs;
+    if (!isAboutCaller) this.#retryAtMs = retryAtMs;
     else if (isStale) this.#retryWithStaleGrantAtMs = retryAtMs;
   }
 

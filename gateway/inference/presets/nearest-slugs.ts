@@ -6,20 +6,20 @@ import type { InferenceCaller } from "./inference-caller.ts";
 
 /** A hint is not worth a longer wait, and whoever asks for many slugs that do not exist needs no hints. */
 const timeoutMs = 500;
-const atOnceMax = 8;
+const inFlightMax = 8;
 
 /** Finds the slug that was most likely meant by one that does not exist. */
 export class NearestSlugs {
   readonly #client: Pick<PresetClient, "findSimilarSlug">;
-  #underWay = 0;
+  #inFlight = 0;
 
   constructor(client: Pick<PresetClient, "findSimilarSlug">) {
     this.#client = client;
   }
 
   async refusalOf(slug: string, caller: InferenceCaller): Promise<DomainError> {
-    if (this.#underWay >= atOnceMax) return presetNotFound(slug);
-    this.#underWay += 1;
+    if (this.#inFlight >= inFlightMax) return presetNotFound(slug);
+    this.#inFlight += 1;
     try {
       const nearest = await caller.call((options) =>
         this.#client.findSimilarSlug(
@@ -31,7 +31,7 @@ export class NearestSlugs {
     } catch {
       return presetNotFound(slug);
     } finally {
-      this.#underWay -= 1;
+      this.#inFlight -= 1;
     }
   }
 }

@@ -5,7 +5,7 @@ import type { PresetClient } from "../../clients/preset-client.ts";
 import type { ServiceReach } from "../../clients/service-reach.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
 import { type KnownPreset, KnownVersion } from "./known-preset.ts";
-import { SharedQuestions } from "./shared-questions.ts";
+import { SharedFetches } from "./shared-fetches.ts";
 
 const absentVersionsMax = 100;
 
@@ -15,7 +15,7 @@ export class PinnedVersions {
   readonly #reach: ServiceReach;
   /** Shared with the presets: they are bounded together. */
   readonly #entries: LRUCache<string, KnownPreset | KnownVersion>;
-  readonly #questions = new SharedQuestions<KnownVersion | DomainError>();
+  readonly #fetches = new SharedFetches<KnownVersion | DomainError>();
 
   constructor(
     client: Pick<PresetClient, "getVersion">,
@@ -41,16 +41,16 @@ export class PinnedVersions {
     const absent = preset.absentVersions.get(version);
     if (absent) return absent;
     const key = this.keyOf(preset, version);
-    const cameAtMs = monotonicMs();
+    const waitingSinceMs = monotonicMs();
     for (;;) {
-      const underWay = this.#questions.find(key);
+      const inFlight = this.#fetches.find(key);
       // A lookup older than the preset's may predate a change: the version may have been created since.
-      const question =
-        underWay && underWay.askedAtMs >= preset.askedAtMs
-          ? underWay
-          : this.#questions.put(key, caller, () => this.#call(caller, preset, version));
-      await question.settled;
-      if (!question.isToBeRepeatedFor(caller, cameAtMs)) return question.answer();
+      const sharedFetch =
+        inFlight && inFlight.startedAtMs >= preset.askedAtMs
+          ? inFlight
+          : this.#fetches.start(key, caller, () => this.#call(caller, preset, version));
+      await sharedFetch.settled;
+      if (!sharedFetch.mustBeRepeatedFor(caller, waitingSinceMs)) return sharedFetch.answer();
     }
   }
 

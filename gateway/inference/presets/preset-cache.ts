@@ -15,7 +15,7 @@ import { KnownPreset, KnownVersion } from "./known-preset.ts";
 import { LookupCounts, type LookupOutcome } from "./lookup-counts.ts";
 import { NearestSlugs } from "./nearest-slugs.ts";
 import { PinnedVersions } from "./pinned-versions.ts";
-import { isAboutAsker, type Question, SharedQuestions } from "./shared-questions.ts";
+import { isAboutCaller, type SharedFetch, SharedFetches } from "./shared-fetches.ts";
 
 /** A preset as an inference request uses it. */
 export interface CachedPreset {
@@ -42,7 +42,7 @@ const soonMs = 100;
 /** The preset service counts as out of reach if nothing is heard from it for this long. */
 const silenceMaxMs = 500;
 /** Concurrent lookups while the service is out of reach. They only serve to find out when it is back. */
-const questionsInOutageMax = 64;
+const fetchesInOutageMax = 64;
 /** Slugs that are cached as missing. Each takes little, but anyone with a key can invent any number of them. */
 const absencesMax = 1_000;
 
@@ -73,7 +73,7 @@ export class PresetCache {
   readonly #absences = new LRUCache<string, { readonly error: DomainError; readonly askedAtMs: number }>({
     max: absencesMax,
   });
-  readonly #questions = new SharedQuestions<Answer>();
+  readonly #fetches = new SharedFetches<Answer>();
   readonly #reach = new ServiceReach(silenceMaxMs);
   readonly #pinned: PinnedVersions;
   readonly #nearest: NearestSlugs;
@@ -96,8 +96,8 @@ export class PresetCache {
     const known = this.#find(key);
     if (!known) return this.#getUnknown(lookup);
     const ageMs = monotonicMs() - known.askedAtMs;
-    if (known.isInDoubt || ageMs >= freshMs) return this.#getOld(lookup, known);
-    if (ageMs >= renewAfterMs) this.#askAgain(lookup, known);
+    if (known.mayBeOutdated || ageMs >= freshMs) return this.#getOld(lookup, known);
+    if (ageMs >= renewAfterMs) this.#fetchAgain(lookup, known);
     return this.#serve(lookup, known, "hit");
   }
 
@@ -111,10 +111,10 @@ export class PresetCache {
     const askedAtMs = monotonicMs();
     try {
       const changed = await change();
-      this.#learn(key, changed, askedAtMs);
+      this.#useChangeAnswer(key, changed, askedAtMs);
       return changed;
     } finally {
-      this.#doubt(key);
+      this.#markOutdated(key);
     }
   }
 
@@ -122,7 +122,7 @@ export class PresetCache {
    * Uses the answer to a change if the service is out of reach before the preset was looked up again. It may be older
    * than what is cached: a retried change gets its first answer.
    */
-  #learn(key: string, changed: Preset | undefined, askedAtMs: number): void {
+  #useChangeAnswer(key: string, changed: Preset | undefined, askedAtMs: number): void {
     const known = this.#find(key);
     if (!known) return;
     // A service of the previous release does not say which of them is newer.
@@ -131,11 +131,11 @@ export class PresetCache {
   }
 
   /** After a change that was or may have been made: the preset is looked up before it is used again. */
-  #doubt(key: string): void {
-    this.#questions.outdate(key);
+  #markOutdated(key: string): void {
+    this.#fetches.markOutdated(key);
     this.#absences.delete(key);
     const known = this.#find(key);
-    if (known) known.isInDoubt = true;
+    if (known) known.mayBeOutdated = true;
   }
 
   #find(key: string): KnownPreset | undefined {
@@ -157,19 +157,19 @@ export class PresetCache {
   /** The service's fresh answer; or what was cached, if it does not answer in time. */
   async #renewed(lookup: Lookup, known: KnownPreset): Promise<Answer> {
     const ageMs = monotonicMs() - known.askedAtMs;
-    const isUsable = !known.isInDoubt && ageMs <= usableMs;
+    const isUsable = !known.mayBeOutdated && ageMs <= usableMs;
     if (!isUsable && ageMs > this.#staleMaxMs) return this.#answerFor(lookup);
 
-    const cameAtMs = monotonicMs();
+    const waitingSinceMs = monotonicMs();
     for (;;) {
-      const question = this.#askAgain(lookup, known);
-      if (!question || this.#reach.isOutOfReach) return known;
-      if (isUsable) await settledBy(question.settled, question.askedAtMs + soonMs);
-      else await this.#reach.answeredOrOutOfReach(question.settled, question.askedAtMs);
-      if (!question.isSettled) return known;
-      if (question.isToBeRepeatedFor(lookup.caller, cameAtMs)) continue;
+      const sharedFetch = this.#fetchAgain(lookup, known);
+      if (!sharedFetch || this.#reach.isOutOfReach) return known;
+      if (isUsable) await settledBy(sharedFetch.settled, sharedFetch.startedAtMs + soonMs);
+      else await this.#reach.answeredOrOutOfReach(sharedFetch.settled, sharedFetch.startedAtMs);
+      if (!sharedFetch.isSettled) return known;
+      if (sharedFetch.mustBeRepeatedFor(lookup.caller, waitingSinceMs)) continue;
       try {
-        return question.answer();
+        return sharedFetch.answer();
       } catch (error) {
         if (isRefusalOf(lookup.caller, error)) throw error;
         return known;
@@ -179,11 +179,11 @@ export class PresetCache {
 
   /** The fresh answer, however long it takes. */
   async #answerFor(lookup: Lookup): Promise<Answer> {
-    const cameAtMs = monotonicMs();
+    const waitingSinceMs = monotonicMs();
     for (;;) {
-      const question = this.#questions.find(lookup.key) ?? this.#ask(lookup);
-      await question.settled;
-      if (!question.isToBeRepeatedFor(lookup.caller, cameAtMs)) return question.answer();
+      const sharedFetch = this.#fetches.find(lookup.key) ?? this.#startFetch(lookup);
+      await sharedFetch.settled;
+      if (!sharedFetch.mustBeRepeatedFor(lookup.caller, waitingSinceMs)) return sharedFetch.answer();
     }
   }
 
@@ -191,33 +191,33 @@ export class PresetCache {
    * The lookup in flight, or a new one. Undefined while there is no point in asking, because the service does not
    * answer.
    */
-  #askAgain(lookup: Lookup, known: KnownPreset): Question<Answer> | undefined {
-    const question = this.#questions.find(lookup.key);
-    if (question) return question;
+  #fetchAgain(lookup: Lookup, known: KnownPreset): SharedFetch<Answer> | undefined {
+    const sharedFetch = this.#fetches.find(lookup.key);
+    if (sharedFetch) return sharedFetch;
     if (monotonicMs() < known.retryAtMs(lookup.caller)) return undefined;
-    if (this.#reach.isOutOfReach && this.#questions.count >= questionsInOutageMax) return undefined;
-    return this.#ask(lookup);
+    if (this.#reach.isOutOfReach && this.#fetches.count >= fetchesInOutageMax) return undefined;
+    return this.#startFetch(lookup);
   }
 
-  #ask(lookup: Lookup): Question<Answer> {
-    return this.#questions.put(lookup.key, lookup.caller, (question) => this.#fetch(lookup, question));
+  #startFetch(lookup: Lookup): SharedFetch<Answer> {
+    return this.#fetches.start(lookup.key, lookup.caller, (sharedFetch) => this.#fetch(lookup, sharedFetch));
   }
 
-  async #fetch({ caller, reference, key, workspaceId }: Lookup, question: Question<Answer>): Promise<Answer> {
+  async #fetch({ caller, reference, key, workspaceId }: Lookup, sharedFetch: SharedFetch<Answer>): Promise<Answer> {
     const { slug } = reference;
     const before = this.#find(key);
     const read = before ? { slug, knownVersionId: before.designated.content.versionId } : { slug };
     try {
       const preset = await caller.call((options) => this.#reach.watch(this.#client.getPreset(read, options)));
       if (preset.workspaceId !== workspaceId) throw new Error("The preset service answered for another workspace");
-      const known = new KnownPreset(preset, question.askedAtMs, before);
-      if (!question.isOutdated) this.#entries.set(key, known);
+      const known = new KnownPreset(preset, sharedFetch.startedAtMs, before);
+      if (!sharedFetch.isOutdated) this.#entries.set(key, known);
       return known;
     } catch (error) {
       if (isPresetNotFound(error)) {
-        if (!question.isOutdated) this.#entries.delete(key);
+        if (!sharedFetch.isOutdated) this.#entries.delete(key);
         const refusal = await this.#nearest.refusalOf(slug, caller);
-        if (!question.isOutdated) this.#absences.set(key, { error: refusal, askedAtMs: question.askedAtMs });
+        if (!sharedFetch.isOutdated) this.#absences.set(key, { error: refusal, askedAtMs: sharedFetch.startedAtMs });
         return refusal;
       }
       this.#renewalFailed(key, error, caller);
@@ -229,7 +229,7 @@ export class PresetCache {
     const known = this.#find(key);
     if (!known) return;
     this.#counts.renewalFailed();
-    known.renewalFailed(caller, isAboutAsker(error));
+    known.renewalFailed(caller, isAboutCaller(error));
   }
 
   #presentOrThrow(answer: Answer): KnownPreset {
@@ -295,5 +295,5 @@ function keyOf(workspaceId: string, slug: string): string {
 
 /** Whether the error is a refusal of this caller. A service that rejects an expired grant does not count. */
 function isRefusalOf({ isStale }: InferenceCaller, error: unknown): boolean {
-  return isAboutAsker(error) && !(isStale && isOfKind(error, "unauthenticated"));
+  return isAboutCaller(error) && !(isStale && isOfKind(error, "unauthenticated"));
 }

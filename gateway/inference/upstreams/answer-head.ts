@@ -64,28 +64,32 @@ function isSpace(character: number): boolean {
 export interface StatusLine {
   readonly status: number;
   /** Whether the connection may stay open: with HTTP/1.0 it may not. */
-  readonly mayStay: boolean;
+  readonly isKeepAliveDefault: boolean;
 }
 
 export function readStatusLine(line: string): StatusLine {
   if (!statusLinePattern.test(line)) fail("a first line without a status");
   const minorAt = "HTTP/1.".length;
-  return { status: Number(line.slice(minorAt + 2, minorAt + 5)), mayStay: line[minorAt] === "1" };
+  return { status: Number(line.slice(minorAt + 2, minorAt + 5)), isKeepAliveDefault: line[minorAt] === "1" };
 }
 
-export function answerHead(status: number, mayStay: boolean, headers: AnswerHeaders): AnswerHead {
+export function answerHead(status: number, isKeepAliveDefault: boolean, headers: AnswerHeaders): AnswerHead {
   const bodyLength = bodyLengthOf(status, headers);
-  const isLast = !mayStay || bodyLength === Number.POSITIVE_INFINITY || closing.test(joined(headers.connection));
+  const isLast =
+    !isKeepAliveDefault || bodyLength === Number.POSITIVE_INFINITY || closing.test(joined(headers.connection));
   return { status, headers, bodyLength, idleMs: isLast ? 0 : idleMsOf(headers) };
 }
 
 function bodyLengthOf(status: number, headers: AnswerHeaders): number | "chunked" {
   // Looked at in any case: a length is passed on even of an answer that has no body.
-  const told = toldLength(headers);
-  return status === 204 || status === 304 ? 0 : told;
+  const declared = declaredLength(headers);
+  return status === 204 || status === 304 ? 0 : declared;
 }
 
-function toldLength({ "transfer-encoding": encoding, "content-length": length }: AnswerHeaders): number | "chunked" {
+function declaredLength({
+  "transfer-encoding": encoding,
+  "content-length": length,
+}: AnswerHeaders): number | "chunked" {
   if (encoding !== undefined && length !== undefined) fail("a length beside a transfer encoding");
   if (encoding !== undefined) {
     return joined(encoding).toLowerCase() === "chunked" ? "chunked" : fail("a transfer encoding that is not known");

@@ -148,7 +148,7 @@ export class AnswerParser {
     else this.#endHead(this.#statusLine);
   }
 
-  #endHead({ status, mayStay }: StatusLine): void {
+  #endHead({ status, isKeepAliveDefault }: StatusLine): void {
     const headers = this.#headers;
     this.#headers = Object.create(null);
     // We never ask for another protocol.
@@ -158,7 +158,7 @@ export class AnswerParser {
       this.#statusLine = undefined;
       return;
     }
-    this.head = answerHead(status, mayStay, headers);
+    this.head = answerHead(status, isKeepAliveDefault, headers);
     const { bodyLength } = this.head;
     this.#part = bodyLength === "chunked" ? "size" : "body";
     this.#bytesLeft = bodyLength === "chunked" ? 0 : bodyLength;

@@ -46,7 +46,7 @@ export class Connection {
   #waiting: { readonly head: string; readonly request: UpstreamRequest } | undefined;
   /** The rest of a body that is sent in pieces. */
   #pieces: BodyPieces | undefined;
-  #isHeard = false;
+  #hasReceived = false;
   #isPaused = false;
   /** The upstream has closed its side. */
   #isEnded = false;
@@ -81,8 +81,8 @@ export class Connection {
   }
 
   /** Whether anything has been received since the last request was sent on it. */
-  get isHeard(): boolean {
-    return this.#isHeard;
+  get hasReceived(): boolean {
+    return this.#hasReceived;
   }
 
   /** Whether a stream has ended on it within this time. */
@@ -98,7 +98,7 @@ export class Connection {
   send(head: string, request: UpstreamRequest, listener: RequestListener): void {
     this.#listener = listener;
     this.#parser = new AnswerParser();
-    this.#isHeard = false;
+    this.#hasReceived = false;
     this.#waiting = { head, request };
     if (this.#isOpen) this.#sendWaiting();
   }
@@ -172,7 +172,7 @@ export class Connection {
       this.close();
       return false;
     }
-    this.#isHeard = true;
+    this.#hasReceived = true;
     const parser = this.#parser;
     const isBegun = parser.head !== undefined;
     const body = parser.read(buffer, count);

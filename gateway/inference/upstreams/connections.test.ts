@@ -188,7 +188,7 @@ it("reports a reset in the middle of a body without an answer", async () => {
   upstream.atHead = (_request, socket) => void socket.resetAndDestroy();
   const recorder = dispatch(new Recorder(), [Buffer.alloc(8 * 1024 * 1024, "x")]);
   await recorder.ended;
-  expect([recorder.error?.message, recorder.connection?.isHeard]).toEqual([
+  expect([recorder.error?.message, recorder.connection?.hasReceived]).toEqual([
     expect.stringMatching(/EPIPE|RESET/),
     false,
   ]);
@@ -236,7 +236,7 @@ it("reads no more of an answer while it is paused", async () => {
     }
   }
   const recorder = dispatch(new Pauses());
-  await expect.poll(() => recorder.connection?.isHeard).toBe(true);
+  await expect.poll(() => recorder.connection?.hasReceived).toBe(true);
   await new Promise((resolve) => setTimeout(resolve, 200));
   const received = () => recorder.chunks.reduce((sum, { length }) => sum + length, 0);
   expect(received()).toBeLessThan(size / 4);

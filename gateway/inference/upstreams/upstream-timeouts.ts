@@ -47,14 +47,14 @@ export const defaultTimeouts: UpstreamTimeouts = {
 
 export function timeoutsFrom(
   given: Static<typeof timeoutsSchema> | undefined,
-  otherwise: UpstreamTimeouts,
+  defaults: UpstreamTimeouts,
 ): UpstreamTimeouts {
   return {
-    connectMs: given?.connect_ms ?? otherwise.connectMs,
-    firstByteMs: given?.first_byte_ms ?? otherwise.firstByteMs,
-    firstByteStreamedMs: given?.first_byte_streamed_ms ?? otherwise.firstByteStreamedMs,
-    betweenChunksMs: given?.between_chunks_ms ?? otherwise.betweenChunksMs,
-    totalMs: given?.total_ms ?? otherwise.totalMs,
-    clientReadMs: given?.client_read_ms ?? otherwise.clientReadMs,
+    connectMs: given?.connect_ms ?? defaults.connectMs,
+    firstByteMs: given?.first_byte_ms ?? defaults.firstByteMs,
+    firstByteStreamedMs: given?.first_byte_streamed_ms ?? defaults.firstByteStreamedMs,
+    betweenChunksMs: given?.between_chunks_ms ?? defaults.betweenChunksMs,
+    totalMs: given?.total_ms ?? defaults.totalMs,
+    clientReadMs: given?.client_read_ms ?? defaults.clientReadMs,
   };
 }

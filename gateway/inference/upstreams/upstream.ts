@@ -80,7 +80,7 @@ export class Upstream {
 
   /** Whether it serves the model in any dialect. */
   servesModel(model: string): boolean {
-    return this.models.some((pattern) => fits(pattern, model));
+    return this.models.some((pattern) => matches(pattern, model));
   }
 
   pathOf(dialect: DialectName): string {
@@ -116,6 +116,6 @@ export class Upstream {
   }
 }
 
-function fits(pattern: string, model: string): boolean {
+function matches(pattern: string, model: string): boolean {
   return pattern.endsWith("*") ? model.startsWith(pattern.slice(0, -1)) : model === pattern;
 }

@@ -93,11 +93,11 @@ export class UpstreamsFileError extends Error {
 /** Reads the text of the file, or throws an UpstreamsFileError. */
 export function parseUpstreams(text: string): readonly UpstreamDefinition[] {
   const file = readJson(text);
-  refuseWhere(schemaCheck(fileSchema).violations(file, ""));
+  refuseIfAny(schemaCheck(fileSchema).violations(file, ""));
   const { upstreams, timeouts } = file as Static<typeof fileSchema>;
-  refuseWhere(upstreams.flatMap((entry, index) => violationsOf(entry, `upstreams[${index}]`)));
+  refuseIfAny(upstreams.flatMap((entry, index) => violationsOf(entry, `upstreams[${index}]`)));
   const entries = upstreams as UpstreamEntry[];
-  refuseWhere(repeatedNames(entries));
+  refuseIfAny(repeatedNames(entries));
   const defaults = timeoutsFrom(timeouts, defaultTimeouts);
   return entries.map((entry) => definitionFrom(entry, defaults));
 }
@@ -105,7 +105,7 @@ export function parseUpstreams(text: string): readonly UpstreamDefinition[] {
 function readJson(text: string): Readonly<Record<string, unknown>> {
   try {
     const object = parseJsonObject(text.startsWith("\uFEFF") ? text.slice(1) : text);
-    refuseWhere(ambiguities(object, []));
+    refuseIfAny(ambiguities(object, []));
     return object.value;
   } catch (error) {
     if (error instanceof DomainError) throw new UpstreamsFileError(error.violations);
@@ -113,7 +113,7 @@ function readJson(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function refuseWhere(violations: readonly FieldViolation[]): void {
+function refuseIfAny(violations: readonly FieldViolation[]): void {
   if (violations.length > 0) throw new UpstreamsFileError(violations);
 }
 

@@ -104,7 +104,7 @@ export class Upstreams {
     const earlier = new Map(this.#upstreams.map((upstream) => [upstream.name, upstream]));
     this.#upstreams = definitions.map((definition, index) => {
       const before = earlier.get(definition.name);
-      const isKept = before !== undefined && connectsAlike(before.definition, definition);
+      const isKept = before !== undefined && hasSameConnections(before.definition, definition);
       if (isKept) earlier.delete(definition.name);
       const connections = isKept
         ? before.connections
@@ -135,7 +135,7 @@ export class Upstreams {
 }
 
 /** Whether the connections of one can be used for the other. */
-function connectsAlike(one: UpstreamDefinition, other: UpstreamDefinition): boolean {
+function hasSameConnections(one: UpstreamDefinition, other: UpstreamDefinition): boolean {
   return one.baseUrl.origin === other.baseUrl.origin && one.timeouts.connectMs === other.timeouts.connectMs;
 }
 

@@ -5,16 +5,16 @@ import { Batcher } from "../../services/platform/batching/batcher.ts";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
-import { type Call, optionsOfAlike } from "./options-of-several.ts";
+import { type Call, optionsOfIdentical } from "./combined-options.ts";
 
 /** The answer to one of several calls, or the reason why it failed; a promise if that call is made by itself. */
-export type AnswerOfSeveral<Answer> = Answer | Error | Promise<Answer | Error>;
+export type BatchedAnswer<Answer> = Answer | Error | Promise<Answer | Error>;
 
 /** Makes several calls as one and returns the answer to each, in order. */
-type CallTogether<Request, Answer> = (calls: readonly Call<Request>[]) => Promise<readonly AnswerOfSeveral<Answer>[]>;
+type CallBatch<Request, Answer> = (calls: readonly Call<Request>[]) => Promise<readonly BatchedAnswer<Answer>[]>;
 
-interface Gathering<Request, Answer> {
-  readonly callTogether: CallTogether<Request, Answer>;
+interface CallBatching<Request, Answer> {
+  readonly callBatch: CallBatch<Request, Answer>;
   readonly bytesOf: (request: Request) => number;
   /** Queued calls with the same key are merged. Default: none are. */
   readonly keyOf?: (call: Call<Request>) => string;
@@ -43,25 +43,25 @@ const isNeverCanceled = () => false;
  * Combines concurrent calls into one RPC, which costs more than its content. The callers may differ, each with its own
  * access token and deadline.
  */
-export function gatherCalls<Request, Answer extends object>({
-  callTogether,
+export function batchCalls<Request, Answer extends object>({
+  callBatch,
   bytesOf,
   ...options
-}: Gathering<Request, Answer>): (request: Request, options: CallOptions) => Promise<Answer> {
+}: CallBatching<Request, Answer>): (request: Request, options: CallOptions) => Promise<Answer> {
   const batcher = new Batcher<Call<Request>, Answer>(
     { ...policy, ...options, bytesOf: ({ request }) => bytesOf(request) },
-    (parts) => callAll(parts, callTogether),
+    (parts) => callAll(parts, callBatch),
   );
   return (request, options) =>
     batcher.submit({ request, options }, { deadlineMs: options.deadlineMs, isCanceled: isNeverCanceled });
 }
 
 /** The same for reads: identical concurrent reads with the same token are made once. */
-export function gatherAlike<Request, Answer extends object>(
-  gathering: Gathering<Request, Answer>,
+export function batchIdenticalCalls<Request, Answer extends object>(
+  batching: CallBatching<Request, Answer>,
 ): (request: Request, options: CallOptions) => Promise<Answer> {
   const keyOf = ({ request, options }: Call<Request>) => `${numberOf(options.accessToken)} ${JSON.stringify(request)}`;
-  return gatherCalls({ ...gathering, keyOf });
+  return batchCalls({ ...batching, keyOf });
 }
 
 /** Enough for all tokens that are in use at about the same time. Replaced ones are soon evicted. */
@@ -86,10 +86,10 @@ type Parts<Request, Answer> = readonly BatchPart<Call<Request>, Answer>[];
 
 async function callAll<Request, Answer>(
   parts: Parts<Request, Answer>,
-  callTogether: CallTogether<Request, Answer>,
+  callBatch: CallBatch<Request, Answer>,
 ): Promise<void> {
   try {
-    const answers = await callTogether(parts.map(callOf));
+    const answers = await callBatch(parts.map(callOf));
     // Parts that are answered are settled at once, without waiting for the others.
     const later: Promise<void>[] = [];
     for (const [index, part] of parts.entries()) {
@@ -101,7 +101,7 @@ async function callAll<Request, Answer>(
   } catch (error) {
     // One call may have failed them all, so each is repeated alone, and no caller suffers for another.
     if (parts.length === 1 || isOfKind(error, "unavailable", "deadline_exceeded")) throw error;
-    await Promise.all(parts.map((part) => callAll([part], callTogether).catch((reason: unknown) => part.fail(reason))));
+    await Promise.all(parts.map((part) => callAll([part], callBatch).catch((reason: unknown) => part.fail(reason))));
   }
 }
 
@@ -113,7 +113,7 @@ function settle<Request, Answer>(part: BatchPart<Request, Answer>, answer: Answe
 /** One call on behalf of all identical ones. */
 function callOf<Request, Answer>({ request, requests, deadlineMs }: BatchPart<Call<Request>, Answer>): Call<Request> {
   if (requests.length === 1) return request;
-  return { request: request.request, options: optionsOfAlike(requests, deadlineMs) };
+  return { request: request.request, options: optionsOfIdentical(requests, deadlineMs) };
 }
 
 /** Enough time for a call that is answered at all. */
@@ -130,6 +130,6 @@ export function isWorthAnotherCall(answer: unknown, { deadlineMs }: CallOptions)
 /** For methods without a batch variant: makes each call by itself. */
 export function callEach<Request, Answer>(
   call: (request: Request, options: CallOptions) => Promise<Answer>,
-): CallTogether<Request, Answer> {
+): CallBatch<Request, Answer> {
   return async (calls) => calls.map(({ request, options }) => call(request, options).catch((error: Error) => error));
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
-import { optionsOfBatch, shareTokenAndDeadline } from "./options-of-several.ts";
+import { optionsOfBatch, shareTokenAndDeadline } from "./combined-options.ts";
 
 function options(accessToken: string, requestId: string, deadlineMs: number): CallOptions {
   return { accessToken, requestId, deadlineMs };

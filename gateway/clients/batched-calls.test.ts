@@ -2,15 +2,15 @@ import { describe, expect, it } from "vitest";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
-import { callEach, gatherAlike, gatherCalls } from "./gathered-calls.ts";
-import type { Call } from "./options-of-several.ts";
+import { batchCalls, batchIdenticalCalls, callEach } from "./batched-calls.ts";
+import type { Call } from "./combined-options.ts";
 
 type Shout = (request: string, options: CallOptions) => Promise<{ text: string }>;
 
-/** A gathered call that answers each request in capitals, fails those that begin with "bad", and shows the calls it made. */
-function shout(gather: typeof gatherCalls<string, { text: string }> = gatherCalls) {
+/** A batched call that answers each request in capitals, fails those that begin with "bad", and shows the calls it made. */
+function shout(gather: typeof batchCalls<string, { text: string }> = batchCalls) {
   const made: (readonly Call<string>[])[] = [];
-  const callTogether = async (calls: readonly Call<string>[]) => {
+  const callBatch = async (calls: readonly Call<string>[]) => {
     made.push(calls);
     if (calls.some(({ request }) => request === "crash")) throw new Error("crashed");
     if (calls.some(({ request }) => request === "away")) throw unavailable("away");
@@ -20,7 +20,7 @@ function shout(gather: typeof gatherCalls<string, { text: string }> = gatherCall
         : { text: request.toUpperCase() },
     );
   };
-  const call: Shout = gather({ callTogether, bytesOf: ({ length }) => length });
+  const call: Shout = gather({ callBatch, bytesOf: ({ length }) => length });
   return { call, madeRequests: () => made.map((calls) => calls.map(({ request }) => request)), made };
 }
 
@@ -75,9 +75,9 @@ describe("gatherCalls", () => {
 
   it("times out a caller with a short deadline without affecting the others", async () => {
     let answer = () => {};
-    const call = gatherCalls<string, { text: string }>({
+    const call = batchCalls<string, { text: string }>({
       bytesOf: () => 1,
-      callTogether: (calls) =>
+      callBatch: (calls) =>
         new Promise((resolve) => {
           answer = () => resolve(calls.map(({ request }) => ({ text: request })));
         }),
@@ -91,9 +91,9 @@ describe("gatherCalls", () => {
 
   it("does not make a caller wait for another's later answer", async () => {
     const late = Promise.withResolvers<{ text: string }>();
-    const call = gatherCalls<string, { text: string }>({
+    const call = batchCalls<string, { text: string }>({
       bytesOf: () => 1,
-      callTogether: callEach(async (request) => (request === "late" ? late.promise : { text: request })),
+      callBatch: callEach(async (request) => (request === "late" ? late.promise : { text: request })),
     });
     const [slow, quick] = [call("late", options("token")), call("quick", options("token"))];
     expect(await quick).toEqual({ text: "quick" });
@@ -104,7 +104,7 @@ describe("gatherCalls", () => {
 
 describe("gatherAlike", () => {
   it("shares identical reads of one caller, but not of two", async () => {
-    const { call, made } = shout(gatherAlike);
+    const { call, made } = shout(batchIdenticalCalls);
     const asked = ["a", "a", "bad", "a", "bad"].map((each) => call(each, options("one")));
     const results = await Promise.allSettled([...asked, call("a", options("two"))]);
     expect(results.map(({ status }) => status === "fulfilled")).toEqual([true, true, false, true, false, true]);
@@ -118,21 +118,21 @@ describe("gatherAlike", () => {
   });
 
   it("does not share reads between callers with different tokens", async () => {
-    const { call, made } = shout(gatherAlike);
+    const { call, made } = shout(batchIdenticalCalls);
     const tokens = ["head.one.signature", "head.two.signature", "other.one.signature", "head.one.other"];
     await Promise.all(tokens.map((token) => call("a", options(token))));
     expect(made.flat().map((each) => each.options.accessToken)).toEqual(tokens);
   });
 
   it("sends no more request ids than fit into a header", async () => {
-    const { call, made } = shout(gatherAlike);
+    const { call, made } = shout(batchIdenticalCalls);
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => call("a", options("token", `r${index}`))));
     const crowd = made.flat().map((each) => each.options.requestId.split("|").length);
     expect(crowd.every((count) => count <= 64)).toBe(true);
   });
 
   it("sends all request ids, with the latest deadline for shared reads", async () => {
-    const { call, made } = shout(gatherAlike);
+    const { call, made } = shout(batchIdenticalCalls);
     await Promise.all([
       call("a", options("one", "r1", soonMs - 1)),
       call("b", options("one", "r2", soonMs)),
@@ -146,7 +146,7 @@ describe("gatherAlike", () => {
 
   it("does not cancel a shared call because one caller has left", async () => {
     const { signal } = new AbortController();
-    const { call, made } = shout(gatherAlike);
+    const { call, made } = shout(batchIdenticalCalls);
     await Promise.all([
       call("a", { ...options("one", "r1"), signal }),
       call("a", options("one", "r2")),
@@ -156,9 +156,9 @@ describe("gatherAlike", () => {
   });
 
   it("makes individual calls without a batch method, and fails only those that fail", async () => {
-    const call = gatherAlike({
+    const call = batchIdenticalCalls({
       bytesOf: () => 1,
-      callTogether: callEach(async ({ n }: { n: number }, { accessToken }: CallOptions) => {
+      callBatch: callEach(async ({ n }: { n: number }, { accessToken }: CallOptions) => {
         if (n === 2) throw new Error("second");
         return { seen: `${accessToken} ${n}` };
       }),

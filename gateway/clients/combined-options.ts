@@ -33,7 +33,7 @@ export function optionsOfBatch(calls: Calls): CallOptions {
  * The options of one call on behalf of several identical ones. Their request ids are separated by another sign than
  * those of parts.
  */
-export function optionsOfAlike(calls: Calls, deadlineMs: number): CallOptions {
+export function optionsOfIdentical(calls: Calls, deadlineMs: number): CallOptions {
   const [{ options }] = calls as [Call<unknown>];
   const requestIds = calls.slice(0, requestIdsMax).map(({ options }) => options.requestId);
   return { accessToken: options.accessToken, requestId: requestIds.join("|"), deadlineMs, ...traceOfAll(calls) };
@@ -53,7 +53,7 @@ function traceOfAll(calls: Calls): Pick<CallOptions, "trace" | "sharedBy"> {
 }
 
 /** Deadlines that differ by no more than this count as the same. */
-const alikeMs = 100;
+const deadlineToleranceMs = 100;
 
 /**
  * Whether all calls have the same access token and deadline, so that the parts of their batch need none of their own.
@@ -61,6 +61,7 @@ const alikeMs = 100;
 export function shareTokenAndDeadline(calls: Calls): boolean {
   const { accessToken, deadlineMs } = (calls as [Call<unknown>])[0].options;
   return calls.every(
-    ({ options }) => options.accessToken === accessToken && Math.abs(options.deadlineMs - deadlineMs) <= alikeMs,
+    ({ options }) =>
+      options.accessToken === accessToken && Math.abs(options.deadlineMs - deadlineMs) <= deadlineToleranceMs,
   );
 }

@@ -4,7 +4,7 @@ import type { ByteBudget, Reservation } from "../../services/platform/process/by
 declare module "fastify" {
   interface FastifyRequest {
     /** The memory that the request holds; undefined if it has no key and its answer is small. */
-    held: HeldMemory | undefined;
+    memory: RequestMemory | undefined;
   }
 }
 
@@ -12,7 +12,7 @@ declare module "fastify" {
 export const requestBytes = 4 * 1024;
 
 /** The memory of a request, until its answer is sent or its client is gone. */
-export class HeldMemory {
+export class RequestMemory {
   /** The share of the key or, without a key, the whole budget. */
   readonly budget: ByteBudget;
   readonly reservation: Reservation;
@@ -39,8 +39,8 @@ export class HeldMemory {
 }
 
 /** Makes the request hold it. It is released at the end of the exchange, whatever happens to the request in between. */
-export function hold(request: FastifyRequest, held: HeldMemory): HeldMemory {
-  request.held = held;
-  if (request.exchange) request.exchange.held = held;
-  return held;
+export function attachMemory(request: FastifyRequest, memory: RequestMemory): RequestMemory {
+  request.memory = memory;
+  if (request.exchange) request.exchange.memory = memory;
+  return memory;
 }
