@@ -28,16 +28,16 @@ describe("startInBackground", () => {
   });
 
   it.each([
-    { script: "exit 3", exit: { reason: "exit code 3", killed: false, hopeless: false } },
-    { script: "exit 78", exit: { reason: "exit code 78", killed: false, hopeless: true } },
-    { script: "kill -9 $$", exit: { reason: "ended by SIGKILL", killed: true, hopeless: false } },
+    { script: "exit 3", exit: { reason: "exit code 3", killed: false, isPermanent: false } },
+    { script: "exit 78", exit: { reason: "exit code 78", killed: false, isPermanent: true } },
+    { script: "kill -9 $$", exit: { reason: "ended by SIGKILL", killed: true, isPermanent: false } },
   ])("reports how it ended: $exit.reason", async ({ script, exit }) => {
     expect(await runShell(script).exited).toEqual(exit);
   });
 
   it("reports a missing program", async () => {
     const missing = startInBackground({ command: join(folder, "missing"), args: [], logFile });
-    expect(await missing.exited).toMatchObject({ killed: false, hopeless: true });
+    expect(await missing.exited).toMatchObject({ killed: false, isPermanent: true });
   });
 
   it("kills a process that does not stop in time", async () => {

@@ -18,7 +18,7 @@ export interface Exit {
   /** Ended by a signal, so its log does not say why. */
   readonly killed: boolean;
   /** It could not be run, or its settings are wrong: another start would end the same way. */
-  readonly hopeless: boolean;
+  readonly isPermanent: boolean;
 }
 
 export interface BackgroundProcess {
@@ -59,13 +59,13 @@ export function startInBackground({ command, args, env, logFile }: BackgroundCom
   if (pid) running.add(pid);
   const exited = new Promise<Exit>((resolve) => {
     child.once("error", (error) =>
-      resolve({ reason: `could not be run: ${error.message}`, killed: false, hopeless: true }),
+      resolve({ reason: `could not be run: ${error.message}`, killed: false, isPermanent: true }),
     );
     child.once("exit", (code, signal) =>
       resolve({
         reason: signal ? `ended by ${signal}` : `exit code ${code}`,
         killed: signal !== null,
-        hopeless: code !== null && [configExitCode, ...notRunExitCodes].includes(code),
+        isPermanent: code !== null && [configExitCode, ...notRunExitCodes].includes(code),
       }),
     );
   }).finally(() => running.delete(pid));

@@ -10,7 +10,7 @@ export function lastLines(file: string, count = 8): string {
 }
 
 /** The line of a log file that most likely says why its process ended. Empty if there is none. */
-export function tellingLine(file: string): string {
+export function mostInformativeLine(file: string): string {
   // The last line of a database is "Aborting": the lines before say more.
   const lines = readTail(file)
     .slice(-8)

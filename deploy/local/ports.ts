@@ -31,7 +31,7 @@ export const portDefaults: Ports = {
  * nobody asked for is replaced if it is taken. All of them are reserved as long as this process lives.
  */
 export async function choosePorts(environment: NodeJS.ProcessEnv, defaults: Ports = portDefaults): Promise<Ports> {
-  const held: Server[] = [];
+  const reservations: Server[] = [];
   try {
     const ports = { ...defaults };
     // Each port is held until all are chosen, so that no two are the same. Those that were asked for come first.
@@ -39,20 +39,20 @@ export async function choosePorts(environment: NodeJS.ProcessEnv, defaults: Port
     const isFixed = (name: keyof Ports): boolean => name === "PORT" || Boolean(environment[name]);
     for (const name of [...names.filter(isFixed), ...names.filter((each) => !isFixed(each))]) {
       const wanted = readPort(name, environment[name]) ?? defaults[name];
-      const server = (await hold(wanted)) ?? (isFixed(name) ? undefined : await hold(0));
+      const server = (await reserveIfFree(wanted)) ?? (isFixed(name) ? undefined : await reserveIfFree(0));
       if (!server) throw portTaken(name, wanted);
-      held.push(server);
+      reservations.push(server);
       ports[name] = portOf(server);
     }
     return ports;
   } finally {
-    await Promise.all(held.map(release));
+    await Promise.all(reservations.map(release));
   }
 }
 
 /** The preferred port if it is free, otherwise another. It is reserved as long as this process lives. */
 export async function findFreePort(preferred = 0): Promise<number> {
-  const server = (await hold(preferred)) ?? (await hold(0));
+  const server = (await reserveIfFree(preferred)) ?? (await reserveIfFree(0));
   if (!server) throw new StartError(`No port of ${loopbackHost} is free.`);
   const port = portOf(server);
   await release(server);
@@ -72,7 +72,7 @@ function portTaken(name: keyof Ports, port: number): StartError {
 }
 
 /** Listens on a port. Returns undefined if another process does, or is about to. */
-async function hold(port: number): Promise<Server | undefined> {
+async function reserveIfFree(port: number): Promise<Server | undefined> {
   const server = createServer().listen(port, loopbackHost);
   try {
     await once(server, "listening");
@@ -83,7 +83,7 @@ async function hold(port: number): Promise<Server | undefined> {
   if (await reserve(portOf(server))) return server;
   await release(server);
   // Another start has reserved it, but is not listening yet. If any port will do, the next one may be free.
-  return port === 0 ? hold(0) : undefined;
+  return port === 0 ? reserveIfFree(0) : undefined;
 }
 
 /**

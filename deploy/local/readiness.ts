@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { BackgroundProcess, Exit } from "./background-process.ts";
-import { lastLines, tellingLine } from "./last-lines.ts";
+import { lastLines, mostInformativeLine } from "./last-lines.ts";
 import { FailedStart } from "./start-error.ts";
 
 interface Expectation {
@@ -49,7 +49,7 @@ export async function waitFor(expected: Expectation, exited: Promise<Exit> = new
       if (monotonicMs() > deadline) {
         const reason = `not ready within ${readyTimeoutMs / 1000} s: ${fault}`;
         // Reported like a killed process, because the log does not say why.
-        throw failedStart(expected, { reason, killed: true, hopeless: false });
+        throw failedStart(expected, { reason, killed: true, isPermanent: false });
       }
       await delay(pollPauseMs);
     }
@@ -58,9 +58,9 @@ export async function waitFor(expected: Expectation, exited: Promise<Exit> = new
   }
 }
 
-function failedStart({ title, logFile }: Expectation, { reason, killed, hopeless }: Exit): FailedStart {
+function failedStart({ title, logFile }: Expectation, { reason, killed, isPermanent }: Exit): FailedStart {
   const message = `${title} did not start (${reason}). The end of ${logFile}:\n${lastLines(logFile)}`;
-  return new FailedStart(message, killed ? reason : `${reason}: ${tellingLine(logFile)}`, hopeless);
+  return new FailedStart(message, killed ? reason : `${reason}: ${mostInformativeLine(logFile)}`, isPermanent);
 }
 
 /** Why an HTTP probe such as /readyz does not answer 200; undefined if it does. */

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { takeHome } from "./run-record.ts";
+import { claimHome } from "./run-record.ts";
 
 let folder: string;
 let file: string;
@@ -34,7 +34,7 @@ function record(): unknown {
 
 describe("takeHome", () => {
   it("records the run and its processes, and removes the record at the end", async () => {
-    const run = await takeHome(file, "mark");
+    const run = await claimHome(file, "mark");
     run.update({ baseUrl: "http://127.0.0.1:8080" });
     run.update({ children: { preset: 11 } });
     run.update({ children: { gateway: 12 } });
@@ -49,7 +49,7 @@ describe("takeHome", () => {
   });
 
   it("does not prevent processes from starting if it cannot be written", async () => {
-    const run = await takeHome(file, "mark");
+    const run = await claimHome(file, "mark");
     rmSync(folder, { recursive: true });
     run.update({ children: { preset: 11 } });
     mkdirSync(folder);
@@ -60,7 +60,7 @@ describe("takeHome", () => {
   it("rejects a home that is in use, and names the other run", async () => {
     const { pid } = await idleProcess("deploy/local/start.ts");
     writeFileSync(file, JSON.stringify({ pid, baseUrl: "http://127.0.0.1:8080", children: {} }));
-    await expect(takeHome(file, "mark")).rejects.toThrow(
+    await expect(claimHome(file, "mark")).rejects.toThrow(
       `already running here on http://127.0.0.1:8080 (process ${pid}`,
     );
     expect(record()).toMatchObject({ pid });
@@ -71,7 +71,7 @@ describe("takeHome", () => {
     const left = await idleProcess("--mark=here");
     writeFileSync(file, JSON.stringify({ pid: 2 ** 22, children: { preset: left.pid } }));
     const ended = once(left, "exit");
-    await takeHome(file, "--mark=here");
+    await claimHome(file, "--mark=here");
     expect(await ended).toEqual([null, "SIGTERM"]);
     expect(record()).toMatchObject({ pid: process.pid });
   });
@@ -79,16 +79,16 @@ describe("takeHome", () => {
   it("does not touch an unrelated process with a recorded pid", async () => {
     const stranger = await idleProcess("--mark=elsewhere");
     writeFileSync(file, JSON.stringify({ pid: stranger.pid, children: { preset: stranger.pid } }));
-    await takeHome(file, "--mark=here");
+    await claimHome(file, "--mark=here");
     expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
   });
 
   it("succeeds for one of two that take over from a killed run simultaneously", async () => {
     const script = `
-      import { takeHome } from ${JSON.stringify(new URL("./run-record.ts", import.meta.url))};
+      import { claimHome } from ${JSON.stringify(new URL("./run-record.ts", import.meta.url))};
       process.on("message", ({ file, atMs }) => {
         while (Date.now() < atMs);
-        takeHome(file, "mark").then(() => process.send("taken"), () => process.send("refused"));
+        claimHome(file, "mark").then(() => process.send("taken"), () => process.send("refused"));
       });
       process.send("up");`;
     const args = ["--input-type=module", "--eval", script, "--", "deploy/local/start.ts"];
@@ -109,7 +109,7 @@ describe("takeHome", () => {
     "takes over from the record %j",
     async (content) => {
       writeFileSync(file, content);
-      await takeHome(file, "mark");
+      await claimHome(file, "mark");
       expect(record()).toEqual({ pid: process.pid, children: {} });
     },
   );

@@ -20,7 +20,7 @@ export interface RunRecord {
  * Takes the home folder for this process, and stops what a killed run left behind. A leftover process is recognized by
  * `mark`, which its command line contains.
  */
-export async function takeHome(file: string, mark: string): Promise<RunRecord> {
+export async function claimHome(file: string, mark: string): Promise<RunRecord> {
   let run: Run = { pid: process.pid, children: {} };
   const left = claim(file, run);
   for (const pid of Object.values(left.children)) await stopLeftover(pid, mark);

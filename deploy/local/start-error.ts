@@ -14,12 +14,12 @@ export class FailedStart extends StartError {
   /** The reason, on one line. */
   readonly reason: string;
   /** Another start would fail the same way. */
-  readonly hopeless: boolean;
+  readonly isPermanent: boolean;
 
-  constructor(message: string, reason: string, hopeless: boolean) {
+  constructor(message: string, reason: string, isPermanent: boolean) {
     super(message);
     this.name = "FailedStart";
     this.reason = reason;
-    this.hopeless = hopeless;
+    this.isPermanent = isPermanent;
   }
 }

@@ -6,16 +6,16 @@ import { supervise } from "./supervisor.ts";
 /** A process that ends when the test says so. */
 function fakeProcess() {
   const { promise: exited, resolve: end } = Promise.withResolvers<Exit>();
-  const stop = async (): Promise<void> => end({ reason: "exit code 0", killed: false, hopeless: false });
+  const stop = async (): Promise<void> => end({ reason: "exit code 0", killed: false, isPermanent: false });
   return { process: { pid: 1, exited, stop } satisfies BackgroundProcess, end };
 }
 
 function kill(fake: ReturnType<typeof fakeProcess>): void {
-  fake.end({ reason: "ended by SIGKILL", killed: true, hopeless: false });
+  fake.end({ reason: "ended by SIGKILL", killed: true, isPermanent: false });
 }
 
 /** Supervises fake processes, and records what is reported. A start fails if `failsAt` says so. */
-function superviseFakes(failsAt: (attempt: number) => boolean = () => false, hopeless = false) {
+function superviseFakes(failsAt: (attempt: number) => boolean = () => false, isPermanent = false) {
   const started: ReturnType<typeof fakeProcess>[] = [];
   const deaths: string[] = [];
   const failures: string[] = [];
@@ -26,7 +26,7 @@ function superviseFakes(failsAt: (attempt: number) => boolean = () => false, hop
     start: async () => {
       attempts += 1;
       const reason = `attempt ${attempts} failed`;
-      if (failsAt(attempts)) throw new FailedStart(reason, reason, hopeless);
+      if (failsAt(attempts)) throw new FailedStart(reason, reason, isPermanent);
       const fake = fakeProcess();
       started.push(fake);
       return fake.process;

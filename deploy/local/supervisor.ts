@@ -40,31 +40,31 @@ export function supervise(command: SupervisedProcess): Supervised {
   let current: BackgroundProcess | undefined;
 
   /** No pause the first time, because callers are waiting. */
-  const pauseAfter = async (troubles: number): Promise<void> => {
-    const ms = troubles === 0 ? 0 : Math.min(firstPauseMs * 2 ** (troubles - 1), pauseMsMax);
+  const pauseAfter = async (failures: number): Promise<void> => {
+    const ms = failures === 0 ? 0 : Math.min(firstPauseMs * 2 ** (failures - 1), pauseMsMax);
     await delay(ms, undefined, { signal }).catch(() => {});
   };
 
   const keepRunning = async (): Promise<void> => {
-    for (let troubles = 0; !signal.aborted; troubles += 1) {
+    for (let failures = 0; !signal.aborted; failures += 1) {
       try {
         current = await start(signal);
       } catch (error) {
-        const isLast = signal.aborted || (!current && error instanceof FailedStart && error.hopeless);
+        const isLast = signal.aborted || (!current && error instanceof FailedStart && error.isPermanent);
         if (isLast) return up.reject(error);
         onFailedStart(error);
-        await pauseAfter(troubles);
+        await pauseAfter(failures);
         continue;
       }
       up.resolve();
       const recovery = setTimeout(() => {
-        if (troubles > 0) onRecovery();
-        troubles = 0;
+        if (failures > 0) onRecovery();
+        failures = 0;
       }, stableMs);
       const exit = await current.exited;
       clearTimeout(recovery);
       if (!signal.aborted) onDeath(exit);
-      await pauseAfter(troubles);
+      await pauseAfter(failures);
     }
     up.reject(signal.reason);
   };

@@ -6,6 +6,7 @@ import { findDataFlavor, prepareDatabase } from "./database.ts";
 import { createDatabases, databaseUrl } from "./database-connection.ts";
 import { findDatabaseServer } from "./database-server.ts";
 import { createDemo } from "./demo.ts";
+import { reportFailures } from "./failure-report.ts";
 import { type Home, openHome } from "./home.ts";
 import { findPrometheus } from "./install-prometheus.ts";
 import { type Instance, planInstances } from "./instances.ts";
@@ -13,7 +14,7 @@ import { choosePorts } from "./ports.ts";
 import { say, step } from "./progress.ts";
 import { preparePrometheus } from "./prometheus.ts";
 import { waitFor } from "./readiness.ts";
-import { type RunRecord, takeHome } from "./run-record.ts";
+import { claimHome, type RunRecord } from "./run-record.ts";
 import {
   compileAhead,
   type DatabaseUrls,
@@ -26,8 +27,7 @@ import { ensureSigningKey } from "./signing-key.ts";
 import { FailedStart, StartError } from "./start-error.ts";
 import { summary } from "./summary.ts";
 import { type Supervised, supervise } from "./supervisor.ts";
-import { tellTroubles } from "./troubles.ts";
-import { keepUpstreams } from "./upstreams.ts";
+import { syncUpstreams } from "./upstreams.ts";
 
 interface SystemOptions {
   /** Whether Prometheus runs, too. */
@@ -48,13 +48,13 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   const { opened, signal } = options;
   const given = process.env;
   const home = openHome(given);
-  const record = await takeHome(home.runFile, home.path);
+  const record = await claimHome(home.runFile, home.path);
   opened(record.remove);
   const ports = await choosePorts(given);
   const instances = await planInstances(given, ports);
   record.update({ baseUrl: baseUrl(ports) });
   const upstreams = { file: home.upstreamsFile, environment: given, echoPort: ports.ECHO_PORT, say };
-  opened(await keepUpstreams(upstreams));
+  opened(await syncUpstreams(upstreams));
   say("Starting Setpoint");
   const prometheus = options.observe ? await findPrometheus((text) => say(`  ${text}`)) : undefined;
   const context = { ...options, home, record };
@@ -210,5 +210,5 @@ async function waitUntilReady(expected: Parameters<typeof waitFor>[0]): Promise<
 }
 
 function keepUp(name: string, { home, signal }: Context, start: (signal: AbortSignal) => Promise<BackgroundProcess>) {
-  return supervise({ start, ...tellTroubles(name, home.logFile(name), say), signal });
+  return supervise({ start, ...reportFailures(name, home.logFile(name), say), signal });
 }

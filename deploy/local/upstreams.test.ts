@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { StartError } from "./start-error.ts";
-import { keepUpstreams } from "./upstreams.ts";
+import { syncUpstreams } from "./upstreams.ts";
 
 let folder: string;
 let file: string;
@@ -34,7 +34,7 @@ afterEach(() => {
 });
 
 async function keep(environment: NodeJS.ProcessEnv = {}): Promise<void> {
-  closers.push(await keepUpstreams({ file, environment, echoPort: 1234, say: (line) => said.push(line) }));
+  closers.push(await syncUpstreams({ file, environment, echoPort: 1234, say: (line) => said.push(line) }));
 }
 
 function upstream(name: string, members: object = {}): object {

@@ -25,7 +25,7 @@ const watchIntervalMs = 500;
  * Writes the gateway's table of upstreams: the echo upstream, and those of the user's own table. It is written again
  * whenever the user's table changes. Returns a function that ends this.
  */
-export async function keepUpstreams({ file, environment, echoPort, say }: UpstreamsOptions): Promise<() => void> {
+export async function syncUpstreams({ file, environment, echoPort, say }: UpstreamsOptions): Promise<() => void> {
   const write = (own: UpstreamTable): void => {
     const upstreams = [...(own.upstreams.some(isEcho) ? [] : [echoUpstream(echoPort)]), ...own.upstreams];
     try {

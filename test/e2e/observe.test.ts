@@ -33,7 +33,7 @@ const home = mkdtempSync(join(tmpdir(), "setpoint-observe-"));
 let system: LocalSystem;
 let url: string;
 
-/** Of troubles that there are none of here; that their metrics exist is asked elsewhere. */
+/** For faults that do not happen here; that their metrics exist is checked elsewhere. */
 const quiet = ["Retries, fallbacks, aborted", "Statements that failed"];
 
 /** They wait for ten minutes of a machine that is too slow. It may be that for a moment: others run tests beside this one. */

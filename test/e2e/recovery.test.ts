@@ -25,7 +25,7 @@ afterAll(async () => {
 
 /** Kills the gateway and takes its port before it is back, so that it cannot start. */
 function takeGatewayPort(): Promise<Server> {
-  return system.unnoticed(async () => {
+  return system.whilePaused(async () => {
     const port = Number(new URL(system.credentials.base_url).port);
     process.kill(system.pidOf("gateway") as number, "SIGKILL");
     for (;;) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PoolConnection } from "../../services/platform/mysql/pool.ts";
 import { freshName } from "../support/fresh-name.ts";
-import { GatewaySigns } from "../support/gateway-signs.ts";
+import { GatewayTelemetry } from "../support/gateway-telemetry.ts";
 import { waitsForLock } from "../support/lock-waits.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 import { request } from "../support/rest.ts";
@@ -120,7 +120,7 @@ describe("a process that is told to stop", () => {
   ])("does not wait for a caller that stalls in its %s: gateway", async (_name, sent, logged) => {
     const connection = await RawConnection.open(stack.baseUrl);
     connection.send(sent());
-    await expect.poll(new GatewaySigns(stack).connections).toBeGreaterThan(0);
+    await expect.poll(new GatewayTelemetry(stack).connections).toBeGreaterThan(0);
     const stoppedAt = Date.now();
     const logStart = stack.log().length;
     await stack.gateway.stop();

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { httpTimeouts } from "../../services/platform/http/http-server.ts";
 import type { PoolConnection } from "../../services/platform/mysql/pool.ts";
 import { freshName } from "../support/fresh-name.ts";
-import { GatewaySigns } from "../support/gateway-signs.ts";
+import { GatewayTelemetry } from "../support/gateway-telemetry.ts";
 import { waitsForLock } from "../support/lock-waits.ts";
 import { lastBody, RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -14,24 +14,24 @@ const drainTimeoutMs = 15_000;
 const soon = { timeout: 9_000, interval: 50 };
 
 let stack: Stack;
-let signs: GatewaySigns;
+let telemetry: GatewayTelemetry;
 
 beforeAll(async () => {
   stack = await startStack({ gateway: { drainTimeoutMs, httpTimeouts: { ...httpTimeouts, checkMs: 100 } } });
-  signs = new GatewaySigns(stack);
+  telemetry = new GatewayTelemetry(stack);
 });
 
 afterAll(() => stack.close());
 
 beforeEach(async () => {
-  await expect.poll(signs.connections, soon).toBe(0);
-  signs.clearLog();
+  await expect.poll(telemetry.connections, soon).toBe(0);
+  telemetry.clearLog();
 });
 
 /** No connection is left, and nothing was taken for a fault of ours. */
 afterEach(async () => {
-  await expect.poll(signs.connections, soon).toBe(0);
-  expect(signs.faults()).toEqual([]);
+  await expect.poll(telemetry.connections, soon).toBe(0);
+  expect(telemetry.faults()).toEqual([]);
 });
 
 function open(): Promise<RawConnection> {
@@ -84,14 +84,14 @@ describe("a caller that hangs up", () => {
     ["by closing", (connection: RawConnection) => connection.hangUp()],
   ])("%s", (_name, leave) => {
     it.each(inMidBody)("%s is logged as 499, or as 400 if that answer came first", async (_where, sent) => {
-      const before = (await signs.counted(operation, 499)) + (await signs.counted(operation, 400));
+      const before = (await telemetry.counted(operation, 499)) + (await telemetry.counted(operation, 400));
       const connection = await open();
       connection.send(sent());
-      await expect.poll(signs.connections, soon).toBe(1);
+      await expect.poll(telemetry.connections, soon).toBe(1);
       leave(connection);
-      await expect.poll(signs.logged, soon).toHaveLength(1);
-      expect([400, 499]).toContain(signs.logged()[0]);
-      expect((await signs.counted(operation, 499)) + (await signs.counted(operation, 400))).toBe(before + 1);
+      await expect.poll(telemetry.logged, soon).toHaveLength(1);
+      expect([400, 499]).toContain(telemetry.logged()[0]);
+      expect((await telemetry.counted(operation, 499)) + (await telemetry.counted(operation, 400))).toBe(before + 1);
     });
 
     it.each(["", "POST /api/v1/presets/a/messages HTTP/1.1\r\nHost: te"])(
@@ -99,9 +99,9 @@ describe("a caller that hangs up", () => {
       async (sent) => {
         const connection = await open();
         if (sent) connection.send(sent);
-        await expect.poll(signs.connections, soon).toBe(1);
+        await expect.poll(telemetry.connections, soon).toBe(1);
         leave(connection);
-        await expect.poll(signs.connections, soon).toBe(0);
+        await expect.poll(telemetry.connections, soon).toBe(0);
       },
     );
   });
@@ -109,9 +109,9 @@ describe("a caller that hangs up", () => {
   it("with a reset in mid-body is logged as 499, not as an error", async () => {
     const connection = await open();
     connection.send(`${head("Content-Length: 1000")}{"mess`);
-    await expect.poll(signs.connections, soon).toBe(1);
+    await expect.poll(telemetry.connections, soon).toBe(1);
     connection.reset();
-    await expect.poll(signs.logged, soon).toEqual([499]);
+    await expect.poll(telemetry.logged, soon).toEqual([499]);
   });
 
   it("while its key is checked is logged as 499", async () => {
@@ -120,35 +120,35 @@ describe("a caller that hangs up", () => {
       for (const sent of [head(`Content-Length: ${good.length}`, { key }) + good, head("Content-Length: 9", { key })]) {
         const connection = await open();
         connection.send(sent);
-        await expect.poll(signs.connections, soon).toBe(1);
+        await expect.poll(telemetry.connections, soon).toBe(1);
         connection.reset();
-        await expect.poll(signs.connections, soon).toBe(0);
+        await expect.poll(telemetry.connections, soon).toBe(0);
       }
-      await expect.poll(signs.logged, soon).toEqual([499, 499]);
+      await expect.poll(telemetry.logged, soon).toEqual([499, 499]);
     });
   });
 
   it("while its request is processed is logged as 499, once", async () => {
     await create("worked-on");
-    signs.clearLog();
+    telemetry.clearLog();
     const lock = "SELECT slug FROM presets WHERE slug = 'worked-on' FOR UPDATE";
-    const before = await signs.counted(operation, 499);
+    const before = await telemetry.counted(operation, 499);
     await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
       const connection = await open();
       connection.send(creation("worked-on"));
-      await expect.poll(signs.connections, soon).toBe(1);
+      await expect.poll(telemetry.connections, soon).toBe(1);
       connection.reset();
-      await expect.poll(signs.logged, soon).toEqual([499]);
+      await expect.poll(telemetry.logged, soon).toEqual([499]);
     });
     await create("after-it");
-    await expect.poll(signs.logged, soon).toEqual([499, 200]);
-    expect(await signs.counted(operation, 499)).toBe(before + 1);
+    await expect.poll(telemetry.logged, soon).toEqual([499, 200]);
+    expect(await telemetry.counted(operation, 499)).toBe(before + 1);
   });
 
   it("while its change waits for a lock changes nothing", async () => {
     const slug = freshName("not-changed");
     await create(slug);
-    signs.clearLog();
+    telemetry.clearLog();
     const body = '{"name":"Changed"}';
     const change = [
       `PATCH /api/v1/presets/${slug} HTTP/1.1`,
@@ -163,7 +163,7 @@ describe("a caller that hangs up", () => {
       connection.send(change);
       await expect.poll(() => waitsForLock(stack.presetPool), soon).toBe(true);
       connection.reset();
-      await expect.poll(signs.logged, soon).toEqual([499]);
+      await expect.poll(telemetry.logged, soon).toEqual([499]);
     });
     const { json } = await stack.request("GET", `/presets/${slug}/changes`, {
       key: stack.apiKey,
@@ -174,14 +174,14 @@ describe("a caller that hangs up", () => {
 
   it("with pipelined requests is logged as 499 for each unanswered one", async () => {
     await create("in-a-row");
-    signs.clearLog();
+    telemetry.clearLog();
     const lock = "SELECT slug FROM presets WHERE slug = 'in-a-row' FOR UPDATE";
     await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
       const connection = await open();
       connection.send(creation("in-a-row") + creation("in-a-row") + creation("in-a-row"));
-      await expect.poll(signs.connections, soon).toBe(1);
+      await expect.poll(telemetry.connections, soon).toBe(1);
       connection.reset();
-      await expect.poll(signs.logged, soon).toEqual([499, 499, 499]);
+      await expect.poll(telemetry.logged, soon).toEqual([499, 499, 499]);
     });
   });
 });
@@ -211,7 +211,7 @@ describe("a caller that half-closes its connection", () => {
     const received = await connection.closed();
     expect(connection.statuses).toEqual([400]);
     expect(lastBody(received).error.metadata.issues).toMatchObject([{ path: "" }]);
-    await expect.poll(signs.logged, soon).toEqual([400]);
+    await expect.poll(telemetry.logged, soon).toEqual([400]);
   });
 
   it("after a complete request is answered", async () => {
@@ -253,7 +253,7 @@ describe("a body that is not valid HTTP", () => {
     const received = await connection.closed();
     expect(connection.statuses).toEqual([400]);
     expect(lastBody(received).error.metadata.issues).toMatchObject([{ path: "" }]);
-    await expect.poll(signs.logged, soon).toEqual([400]);
+    await expect.poll(telemetry.logged, soon).toEqual([400]);
   });
 
   it("returns 400 even if the caller keeps sending", async () => {
@@ -269,7 +269,7 @@ describe("a body that is not valid HTTP", () => {
     connection.send(`${creation()}}}}} and more\r\n\r\n`);
     await connection.closed();
     expect(connection.statuses).toEqual([200, 400]);
-    await expect.poll(signs.logged, soon).toEqual([200, 400]);
+    await expect.poll(telemetry.logged, soon).toEqual([200, 400]);
   });
 
   it("after a request in progress waits for its answer", async () => {
@@ -279,7 +279,7 @@ describe("a body that is not valid HTTP", () => {
     await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
       connection = await open();
       connection.send(creation("first"));
-      await expect.poll(signs.connections, soon).toBe(1);
+      await expect.poll(telemetry.connections, soon).toBe(1);
       connection.send("GARBAGE\r\n\r\n");
       connection.send("GARBAGE\r\n\r\n");
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -312,9 +312,9 @@ describe("a caller that keeps its connection open", () => {
   ])("is disconnected after %s", async (_name, sent, status) => {
     const connection = await open();
     connection.send(sent);
-    await expect.poll(signs.connections, soon).toBe(0);
+    await expect.poll(telemetry.connections, soon).toBe(0);
     expect(connection.statuses).toEqual([status]);
-    await expect.poll(signs.logged, soon).toEqual([status]);
+    await expect.poll(telemetry.logged, soon).toEqual([status]);
     connection.hangUp();
   });
 });

@@ -8,7 +8,7 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { Health } from "../../services/platform/process/health.ts";
 import { type Channel, openChannel } from "../../services/platform/rpc/channel.ts";
 import { type CallOptions, grpcClient } from "../../services/platform/rpc/grpc-client.ts";
-import { holdUp } from "../support/hold-up.ts";
+import { blockProcess } from "../support/block-process.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
 // A process that does not run for a while, because its machine is busy or asleep, or is stopped by someone.
@@ -62,7 +62,7 @@ function holdUpOnceAnswered(): void {
   setImmediate(() => {
     holdUp(timeoutMs + 100);
     onResume();
-  });
+  setImmediate(() => blockProcess(timeoutMs + 100));
 }
 
 async function openClient(): Promise<PresetClient> {

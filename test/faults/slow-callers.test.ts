@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { httpTimeouts } from "../../services/platform/http/http-server.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import { GatewaySigns } from "../support/gateway-signs.ts";
+import { GatewayTelemetry } from "../support/gateway-telemetry.ts";
 import { statementsBehindLock } from "../support/lock-waits.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -23,24 +23,24 @@ const mebibyte = 1024 * 1024;
 
 let stack: Stack;
 let opened: RawConnection[];
-let signs: GatewaySigns;
+let telemetry: GatewayTelemetry;
 
 beforeAll(async () => {
   stack = await startStack({ gateway: { httpTimeouts: timeouts } });
-  signs = new GatewaySigns(stack);
+  telemetry = new GatewayTelemetry(stack);
 });
 
 afterAll(() => stack.close());
 
 beforeEach(() => {
   opened = [];
-  signs.clearLog();
+  telemetry.clearLog();
 });
 
 afterEach(async () => {
   for (const connection of opened) connection.hangUp();
-  await expect.poll(signs.connections, soon).toBe(0);
-  expect(signs.faults()).toEqual([]);
+  await expect.poll(telemetry.connections, soon).toBe(0);
+  expect(telemetry.faults()).toEqual([]);
 });
 
 async function open(): Promise<RawConnection> {
@@ -85,7 +85,7 @@ async function answersTo<Name extends string | number>(
   );
 }
 
-const loggedInOrder = () => signs.logged().sort();
+const loggedInOrder = () => telemetry.logged().sort();
 
 describe("a request that does not arrive completely", () => {
   it("times out, whatever part of it is missing", async () => {
@@ -100,7 +100,7 @@ describe("a request that does not arrive completely", () => {
     const callers = expected.map(([name, sent]) => [name, sent] as const);
     const answers = await answersTo(callers, (connection) => connection.closed());
     expect(answers).toEqual(expected.map(([name, , statuses]) => [name, statuses]));
-    await expect.poll(signs.connections, soon).toBe(0);
+    await expect.poll(telemetry.connections, soon).toBe(0);
     await expect.poll(loggedInOrder, soon).toEqual(expected.flatMap(([, , statuses]) => statuses).sort());
   });
 
@@ -108,8 +108,8 @@ describe("a request that does not arrive completely", () => {
     const count = 80;
     for (let index = 0; index < count; index++) (await open()).send(`${head("Content-Length: 100")}{`);
     for (const connection of opened) await connection.closed();
-    await expect.poll(signs.connections, soon).toBe(0);
-    await expect.poll(signs.logged, soon).toEqual(Array(count).fill(408));
+    await expect.poll(telemetry.connections, soon).toBe(0);
+    await expect.poll(telemetry.logged, soon).toEqual(Array(count).fill(408));
   });
 
   it.each([
@@ -161,7 +161,7 @@ describe("a rejected request", () => {
     let sent = 0;
     for (; !connection.isClosed && sent < 1_000; sent++) await connection.sent(chunk);
     expect(sent).toBeLessThan(200);
-    await expect.poll(signs.logged, soon).toEqual([401]);
+    await expect.poll(telemetry.logged, soon).toEqual([401]);
   });
 
   it("keeps its connection if the body completes", async () => {
@@ -179,7 +179,7 @@ describe("an answer that is not read", () => {
     for (let version = 0; version < 8; version++) {
       expect((await stack.create("large", body, { headers: { connection: "close" } })).status).toBe(200);
     }
-    signs.clearLog();
+    telemetry.clearLog();
     const get = (path: string) =>
       `GET /api/v1/presets/${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`;
     // More than the two kernels hold for us.
@@ -188,9 +188,9 @@ describe("an answer that is not read", () => {
       connection.pause();
       connection.send(requests);
     }
-    await expect.poll(signs.connections, soon).toBe(3);
-    await expect.poll(signs.connections, soon).toBe(0);
-    const gone = (path: string) => () => signs.counted(`GET /api/v1/presets/${path}`, 499);
+    await expect.poll(telemetry.connections, soon).toBe(3);
+    await expect.poll(telemetry.connections, soon).toBe(0);
+    const gone = (path: string) => () => telemetry.counted(`GET /api/v1/presets/${path}`, 499);
     await expect.poll(gone(":slug"), soon).toBeGreaterThanOrEqual(2);
     await expect.poll(gone(":slug/versions"), soon).toBeGreaterThanOrEqual(1);
   });
@@ -214,7 +214,7 @@ describe("pipelined requests on one connection", () => {
     }
     await expect.poll(() => connection.statuses.length, soon).toBe(count);
     expect(connection.statuses).toEqual(Array.from({ length: count }, (_, index) => (index % 3 === 0 ? 404 : 200)));
-    await expect.poll(signs.logged, soon).toHaveLength(count);
+    await expect.poll(telemetry.logged, soon).toHaveLength(count);
   });
 
   it("are processed a few at a time, and the rest dropped if the caller disconnects", async () => {
@@ -227,12 +227,12 @@ describe("pipelined requests on one connection", () => {
       // Time to begin as many as it would.
       await sleep(500);
       connection.reset();
-      await expect.poll(signs.logged, soon).toContain(499);
+      await expect.poll(telemetry.logged, soon).toContain(499);
     } finally {
       await lock.query("UNLOCK TABLES");
       lock.release();
     }
-    expect(new Set(signs.logged())).toEqual(new Set([499]));
+    expect(new Set(telemetry.logged())).toEqual(new Set([499]));
     await expect.poll(stored, soon).toBeGreaterThan(0);
     await sleep(500);
     expect(await stored()).toBeLessThan(20);

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
-import { GatewaySigns } from "../support/gateway-signs.ts";
+import { GatewayTelemetry } from "../support/gateway-telemetry.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -119,12 +119,12 @@ describe("a connection", () => {
   });
 
   it("is counted in the metrics when it uses a wrong method", async () => {
-    const signs = new GatewaySigns(stack);
-    const before = await signs.counted("other /api/v1/key", 405);
+    const telemetry = new GatewayTelemetry(stack);
+    const before = await telemetry.counted("other /api/v1/key", 405);
     for (const method of ["MKCOL", "DELETE"]) {
       await exchange({ text: `${method} /api/v1/key HTTP/1.1\r\nHost: test\r\n\r\n` });
     }
-    await expect.poll(() => signs.counted("other /api/v1/key", 405)).toBe(before + 2);
+    await expect.poll(() => telemetry.counted("other /api/v1/key", 405)).toBe(before + 2);
   });
 });
 
@@ -192,7 +192,7 @@ describe("a request that reaches no route", () => {
   ];
 
   it.each(cases)("is logged and counted: %s", async (_name, text, operation, status) => {
-    const before = await new GatewaySigns(stack).counted(operation, status);
+    const before = await new GatewayTelemetry(stack).counted(operation, status);
     const answer = await exchange({ text });
     expect(answer.status).toBe(status);
     const { metadata } = errorOf(answer.body);
@@ -204,7 +204,7 @@ describe("a request that reaches no route", () => {
         .filter((line) => line.includes(metadata.request_id));
     await expect.poll(lines).toHaveLength(1);
     expect(JSON.parse(lines()[0] as string)).toMatchObject({ msg: "request", route: "none", status });
-    expect(await new GatewaySigns(stack).counted(operation, status)).toBe(before + 1);
+    expect(await new GatewayTelemetry(stack).counted(operation, status)).toBe(before + 1);
   });
 });
 

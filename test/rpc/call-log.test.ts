@@ -6,7 +6,7 @@ import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
 import { unavailable } from "../../services/platform/domain/domain-error.ts";
 import { grpcDefinitionOf } from "../support/grpc-definition.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
-import { everyWay } from "../support/transports.ts";
+import { everyTransport } from "../support/transports.ts";
 
 const { getVersion, listVersions, getPreset, listPresets } = PresetService.method;
 
@@ -41,7 +41,7 @@ describe.each([
   ["cannot be encoded", getVersion, { slug: "a", version: 1 }],
   ["is missing", listVersions, { slug: "a" }],
 ] as const)("an answer that %s", (_what, method, request) => {
-  const ways = Object.entries(everyWay(createRegistry())).filter(([, { takes }]) => takes(method));
+  const ways = Object.entries(everyTransport(createRegistry())).filter(([, { takes }]) => takes(method));
   const rpc = `setpoint.preset.v1.PresetService/${method.name}`;
 
   it.each(ways)("is logged and counted as INTERNAL over %s", async (_way, { open }) => {
@@ -56,7 +56,7 @@ describe.each([
 });
 
 describe("an error without a cause", () => {
-  const ways = Object.entries(everyWay(createRegistry())).filter(([, { takes }]) => takes(listPresets));
+  const ways = Object.entries(everyTransport(createRegistry())).filter(([, { takes }]) => takes(listPresets));
 
   it.each(ways)("is logged as thrown, not as sent, over %s", async (_way, { open }) => {
     const lines = await linesOf(async () => {

@@ -8,11 +8,11 @@ import { contractFiles } from "../support/contract.ts";
 import { openRpcCalls } from "../support/rpc-calls.ts";
 import { healthSamples, organizationSamples, presetSamples, type Sample } from "../support/rpc-samples.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { everyWay } from "../support/transports.ts";
+import { everyTransport } from "../support/transports.ts";
 
 const files = await contractFiles();
 const methods = files.flatMap(({ services }) => services).flatMap((service) => service.methods);
-const ways = everyWay(createRegistry(...files));
+const ways = everyTransport(createRegistry(...files));
 
 let stack: Stack;
 /** Of the management key, which may call everything. */

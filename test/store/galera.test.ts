@@ -9,7 +9,14 @@ import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import { isSharded } from "../support/database.ts";
 import { type DatabaseProxy, type Fault, openDatabaseProxy, type Phase } from "../support/database-proxy.ts";
-import { actor, creation, openTestStore, patient, presetUpdate, type TestStore } from "../support/preset-store.ts";
+import {
+  actor,
+  callerWithTime,
+  creation,
+  openTestStore,
+  presetUpdate,
+  type TestStore,
+} from "../support/preset-store.ts";
 
 // What the nodes of a cluster with several writers were seen to answer while some of them were stopped, cut off or slow.
 
@@ -57,7 +64,7 @@ const answers: readonly [string, Phase, Fault][] = [
 describe("a cluster node", () => {
   it.each(answers)("stores and answers one version of a creation if %s", async (_name, phase, fault) => {
     proxy.fail(phase, fault, 1);
-    const made = await writer.createVersion(creation(workspaceId, "shared"), patient());
+    const made = await writer.createVersion(creation(workspaceId, "shared"), callerWithTime());
     expect(made.designatedVersion.version).toBe(2);
     expect((await store.versions(made)).map(({ version }) => version)).toEqual([1, 2]);
     expect(await store.revisions(made)).toEqual([1, 2]);
@@ -66,7 +73,7 @@ describe("a cluster node", () => {
   it.each(answers)("stores and answers one change of an update if %s", async (_name, phase, fault) => {
     const update = presetUpdate("shared", { name: "Changed" });
     proxy.fail(phase, fault, 1);
-    const caller = patient();
+    const caller = callerWithTime();
     const changed = await retryTransient(caller.deadlineMs, () =>
       updatePreset(pool, workspaceId, actor, update, caller),
     );

@@ -4,8 +4,8 @@ import { isConnectionLost } from "../../services/platform/mysql/errors.ts";
 import { openPool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inSnapshot, inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { blockProcess } from "../support/block-process.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { holdUp } from "../support/hold-up.ts";
 import { openDatabaseProxy, urlThrough } from "../support/tcp-proxy.ts";
 
 let database: TestDatabase;
@@ -304,7 +304,7 @@ describe("openPool", () => {
     const pool = openPool(database.url, 1, { statementTimeoutMs: 300 });
     await pool.query("SELECT 1");
     const answer = pool.query<RowDataPacket[]>("SELECT CONNECTION_ID() AS id, SLEEP(0.05)");
-    holdUp(600);
+    blockProcess(600);
     const [first] = await answer;
     const [second] = await pool.query<RowDataPacket[]>("SELECT CONNECTION_ID() AS id");
     expect(second[0]?.id).toBe(first[0]?.id);

@@ -7,7 +7,7 @@ import { presetMigrations } from "../../services/preset/app.ts";
 import { PresetReader } from "../../services/preset/store/preset-reader.ts";
 import { createTestDatabase, isSharded, type TestDatabase } from "../support/database.ts";
 import { migrateUpTo } from "../support/migrate-up-to.ts";
-import { patient } from "../support/preset-store.ts";
+import { callerWithTime } from "../support/preset-store.ts";
 
 /** The last migration of the version before dialects were kept. */
 const before = "0005";
@@ -56,7 +56,7 @@ describe("the migration that adds dialects", () => {
     await insertAsBefore("late");
     const reader = new PresetReader(pool, { batchByWorkspace: isSharded });
     for (const slug of ["early", "late"]) {
-      const preset = await reader.findPreset(workspaceId, slug, patient());
+      const preset = await reader.findPreset(workspaceId, slug, callerWithTime());
       expect(preset?.designatedVersion).toMatchObject({ configJson: "{}", dialect: undefined });
     }
     const [rows] = await pool.query<RowDataPacket[]>("SELECT dialect FROM preset_versions");

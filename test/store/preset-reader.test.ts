@@ -4,7 +4,7 @@ import { openPool, type Pool, type RowDataPacket } from "../../services/platform
 import type { ServedPreset } from "../../services/preset/domain/preset.ts";
 import { PresetReader } from "../../services/preset/store/preset-reader.ts";
 import { isSharded } from "../support/database.ts";
-import { openTestStore, patient, type TestStore, upTo } from "../support/preset-store.ts";
+import { callerWithTime, openTestStore, type TestStore, upTo } from "../support/preset-store.ts";
 
 let store: TestStore;
 /** With one connection, so that the server's counters of it tell what all look-ups cost. */
@@ -47,10 +47,10 @@ describe("PresetReader", () => {
   it("finds a preset with its current designated version", async () => {
     const created = await store.create(workspaceId, "found", { systemPrompt: "Be brief.", dialect: "messages" });
     expect(created.designatedVersion.dialect).toBe("messages");
-    expect(await reader.findPreset(workspaceId, "found", patient())).toEqual(created);
+    expect(await reader.findPreset(workspaceId, "found", callerWithTime())).toEqual(created);
     await store.create(workspaceId, "found");
     const rolledBack = await store.update(workspaceId, "found", { designatedVersion: 1, status: "archived" });
-    expect(await reader.findPreset(workspaceId, "found", patient())).toEqual(rolledBack);
+    expect(await reader.findPreset(workspaceId, "found", callerWithTime())).toEqual(rolledBack);
   });
 
   it("returns each of many simultaneous readers their own preset", async () => {
@@ -63,7 +63,9 @@ describe("PresetReader", () => {
       [newId(), "a"],
       [workspaceId, "a"],
     ] as const;
-    const found = await Promise.all(keys.map(([workspace, slug]) => reader.findPreset(workspace, slug, patient())));
+    const found = await Promise.all(
+      keys.map(([workspace, slug]) => reader.findPreset(workspace, slug, callerWithTime())),
+    );
     expect(found.map((preset) => preset && [preset.workspaceId, preset.slug])).toEqual([
       [workspaceId, "a"],
       [otherWorkspaceId, "a"],
@@ -87,7 +89,7 @@ describe("PresetReader", () => {
       [workspaceId, "none", 1],
     ] as const;
     const found = await Promise.all(
-      keys.map(([workspace, slug, version]) => reader.findVersion(workspace, slug, version, patient())),
+      keys.map(([workspace, slug, version]) => reader.findVersion(workspace, slug, version, callerWithTime())),
     );
     expect(found.map((version) => version && [version.version, version.configJson])).toEqual([
       [1, '{"seed":1}'],
@@ -102,7 +104,7 @@ describe("PresetReader", () => {
 
   it("batches many simultaneous reads into few statements", async () => {
     const cost = await costOf(() =>
-      Promise.all(upTo(128).map((n) => reader.findPreset(workspaceId, n % 2 ? "a" : `x-${n}`, patient()))),
+      Promise.all(upTo(128).map((n) => reader.findPreset(workspaceId, n % 2 ? "a" : `x-${n}`, callerWithTime()))),
     );
     expect(cost.statements).toBeGreaterThan(0);
     expect(cost.statements).toBeLessThanOrEqual(3);
@@ -111,9 +113,9 @@ describe("PresetReader", () => {
   it("reads only the requested versions", async () => {
     const cost = await costOf(() =>
       Promise.all([
-        reader.findVersion(workspaceId, "a", 5, patient()),
-        reader.findVersion(workspaceId, "b", 6, patient()),
-        reader.findVersion(otherWorkspaceId, "a", 1, patient()),
+        reader.findVersion(workspaceId, "a", 5, callerWithTime()),
+        reader.findVersion(workspaceId, "b", 6, callerWithTime()),
+        reader.findVersion(otherWorkspaceId, "a", 1, callerWithTime()),
       ]),
     );
     // On shards, one for each workspace.
@@ -121,7 +123,7 @@ describe("PresetReader", () => {
   });
 
   it("sees everything stored before the read began, under concurrent reads and writes", async () => {
-    const preset = (await reader.findPreset(workspaceId, "b", patient())) as ServedPreset;
+    const preset = (await reader.findPreset(workspaceId, "b", callerWithTime())) as ServedPreset;
     let last = preset.revision;
     let writing = true;
     const write = async () => {
@@ -131,7 +133,7 @@ describe("PresetReader", () => {
     const read = async () => {
       while (writing) {
         const before = last;
-        const found = await reader.findPreset(workspaceId, "b", patient());
+        const found = await reader.findPreset(workspaceId, "b", callerWithTime());
         expect(found?.revision).toBeGreaterThanOrEqual(before);
       }
     };
@@ -147,35 +149,37 @@ describe("PresetReader with large content", () => {
   });
 
   it("finds it together with small content", async () => {
-    const found = await Promise.all(["p", "a", "q"].map((slug) => reader.findPreset(workspaceId, slug, patient())));
+    const found = await Promise.all(
+      ["p", "a", "q"].map((slug) => reader.findPreset(workspaceId, slug, callerWithTime())),
+    );
     expect(found.map((preset) => preset?.designatedVersion.configJson)).toEqual([
       large("p").configJson,
       '{"seed":40}',
       large("q").configJson,
     ]);
-    const version = await reader.findVersion(workspaceId, "p", 1, patient());
+    const version = await reader.findVersion(workspaceId, "p", 1, callerWithTime());
     expect(version?.configJson).toBe(large("p").configJson);
   });
 
   it("reads each once for many callers, a few at a time", async () => {
     const slugs = ["p", "q", "r", "s", "t"];
     const cost = await costOf(() =>
-      Promise.all(upTo(60).map((n) => reader.findPreset(workspaceId, slugs[n % 5] as string, patient()))),
+      Promise.all(upTo(60).map((n) => reader.findPreset(workspaceId, slugs[n % 5] as string, callerWithTime()))),
     );
     // One that measures all, one for as many as fit into 4 MiB, one for the rest.
     expect(cost.statements).toBe(3);
   });
 
   it("checks that a preset exists without reading it", async () => {
-    expect(await reader.hasPreset(workspaceId, "none", patient())).toBe(false);
-    expect(await reader.hasPreset(workspaceId, "p", patient())).toBe(true);
-    expect((await costOf(() => reader.hasPreset(workspaceId, "p", patient()))).statements).toBe(1);
+    expect(await reader.hasPreset(workspaceId, "none", callerWithTime())).toBe(false);
+    expect(await reader.hasPreset(workspaceId, "p", callerWithTime())).toBe(true);
+    expect((await costOf(() => reader.hasPreset(workspaceId, "p", callerWithTime()))).statements).toBe(1);
   });
 
   it("skips content that the caller has, unless another version is designated", async () => {
     const admitted: number[] = [];
     const find = (knownVersionId: string) =>
-      reader.findPresetUnlessKnown(workspaceId, "p", knownVersionId, patient(), (bytes) => admitted.push(bytes));
+      reader.findPresetUnlessKnown(workspaceId, "p", knownVersionId, callerWithTime(), (bytes) => admitted.push(bytes));
     const preset = (await find(newId())) as ServedPreset;
     expect(preset.designatedVersion.configJson).toBe(large("p").configJson);
     expect(admitted).toEqual([large("p").configJson.length]);
@@ -190,8 +194,8 @@ describe("PresetReader with large content", () => {
     const admit = (bytes: number) => {
       throw new Error(`not ${bytes}`);
     };
-    const finding = reader.findPreset(workspaceId, "p", patient(), admit);
+    const finding = reader.findPreset(workspaceId, "p", callerWithTime(), admit);
     await expect(finding).rejects.toThrow(`not ${large("p").configJson.length}`);
-    expect(await reader.findPreset(workspaceId, "a", patient(), admit)).toBeDefined();
+    expect(await reader.findPreset(workspaceId, "a", callerWithTime(), admit)).toBeDefined();
   });
 });

@@ -7,7 +7,7 @@ import { PresetReader } from "../../services/preset/store/preset-reader.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createPresetDatabase } from "../support/preset-database.ts";
-import { creation, patient } from "../support/preset-store.ts";
+import { callerWithTime, creation } from "../support/preset-store.ts";
 import { lookForShardFault, workspacesIn } from "../support/statement-rules.ts";
 import { watchStatements } from "../support/statement-watch.ts";
 
@@ -74,12 +74,12 @@ describe("a statement sent by a service", () => {
     const reader = new PresetReader(pool, { batchByWorkspace });
     // What comes while the first is under way is gathered.
     const workspaces = [newId(), newId(), newId()];
-    await Promise.all(workspaces.map((workspaceId) => reader.findPreset(workspaceId, "none", patient())));
+    await Promise.all(workspaces.map((workspaceId) => reader.findPreset(workspaceId, "none", callerWithTime())));
     expect(new Set(found())).toEqual(new Set(expected));
 
     const writer = new VersionWriter(pool, { batchByWorkspace });
     const creations = [...workspaces, ...workspaces].map((workspaceId) => creation(workspaceId, "a"));
-    await Promise.all(creations.map((each) => writer.createVersion(each, patient())));
+    await Promise.all(creations.map((each) => writer.createVersion(each, callerWithTime())));
     expect(found().includes("its transaction is about several workspaces")).toBe(!batchByWorkspace);
   });
 });

@@ -8,7 +8,14 @@ import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import { isSharded } from "../support/database.ts";
 import { type Fault, openDatabaseProxy } from "../support/database-proxy.ts";
-import { actor, creation, openTestStore, patient, presetUpdate, type TestStore } from "../support/preset-store.ts";
+import {
+  actor,
+  callerWithTime,
+  creation,
+  openTestStore,
+  presetUpdate,
+  type TestStore,
+} from "../support/preset-store.ts";
 
 // A COMMIT that is sent and not answered: it was lost, or it stalls and is carried out later, whoever has given up by then.
 
@@ -32,13 +39,13 @@ async function openWorkspace({ onTestFinished }: Pick<TestContext, "onTestFinish
     await proxy.close();
   });
   /** By the way that knows nothing of the proxy. */
-  const find = (slug: string) => store.reader.findPreset(workspaceId, slug, patient());
+  const find = (slug: string) => store.reader.findPreset(workspaceId, slug, callerWithTime());
   return {
     workspaceId,
     proxy,
-    create: (request: NewVersion, ms?: number) => writer.createVersion(request, patient(ms)),
+    create: (request: NewVersion, ms?: number) => writer.createVersion(request, callerWithTime(ms)),
     change: (update: PresetUpdate, ms: number) => {
-      const caller = patient(ms);
+      const caller = callerWithTime(ms);
       return retryTransient(caller.deadlineMs, () => updatePreset(pool, workspaceId, actor, update, caller));
     },
     versionsOf: async (slug: string): Promise<number[]> => {

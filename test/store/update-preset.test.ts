@@ -12,11 +12,11 @@ import { openDatabaseProxy } from "../support/database-proxy.ts";
 import { waitsForLock } from "../support/lock-waits.ts";
 import {
   actor,
+  callerWithTime,
   creation,
+  deadlineIn,
   openTestStore,
-  patient,
   presetUpdate,
-  soon,
   type TestStore,
   upTo,
 } from "../support/preset-store.ts";
@@ -209,7 +209,7 @@ describe("updatePreset", () => {
     const preset = await store.create(workspaceId, "gone");
     for (const looksBefore of [0, 1, 2]) {
       let looks = 0;
-      const caller = { deadlineMs: soon(), isCanceled: () => ++looks > looksBefore };
+      const caller = { deadlineMs: deadlineIn(), isCanceled: () => ++looks > looksBefore };
       const update = presetUpdate("gone", { name: "Gone", requestId: `gone ${looksBefore}` });
       await expect(updatePreset(store.pool, workspaceId, actor, update, caller)).rejects.toMatchObject({
         kind: "deadline_exceeded",
@@ -244,7 +244,7 @@ describe("updatePreset", () => {
     await store.pool.execute("UPDATE presets SET name = ? WHERE workspace_id = ?", [nameNow, idToBytes(workspaceId)]);
     const answer = await inTransaction(store.pool, async (connection) => {
       await connection.query("INSERT INTO preset_updates VALUES (?)", [Object.values(rows[0] ?? {})]);
-      const waiting = retryTransient(soon(), () => store.update(workspaceId, "elsewhere", update));
+      const waiting = retryTransient(deadlineIn(), () => store.update(workspaceId, "elsewhere", update));
       await expect.poll(() => waitsForLock(store.pool), { interval: 200 }).toBe(true);
       return { waiting: waiting.catch((error) => error) };
     });
@@ -263,7 +263,7 @@ describe("updatePreset", () => {
         workspaceId,
         actor,
         presetUpdate("late", { name: "Late" }),
-        patient(300),
+        callerWithTime(300),
       );
       await sleep(400);
       return { waiting: waiting.catch((error) => error) };
@@ -314,7 +314,7 @@ describe("updatePreset", () => {
     const change = async (client: number) => {
       for (let n = 1; !isOver(); n += 1) {
         const update = presetUpdate("killed", { name: `Client ${client}, change ${n}` });
-        await retryTransient(soon(), () => updatePreset(pool, workspaceId, actor, update, patient()));
+        await retryTransient(deadlineIn(), () => updatePreset(pool, workspaceId, actor, update, callerWithTime()));
         acknowledged.push(update.name as string);
       }
     };
@@ -335,7 +335,9 @@ describe("updatePreset", () => {
     const otherPool = openPool(store.url, 4);
     const writers = [store.pool, otherPool].map((pool) => new VersionWriter(pool, { batchByWorkspace: isSharded }));
     const first = await store.create(workspaceId, "busy");
-    const creations = upTo(120).map((n) => writers[n % 2]?.createVersion(creation(workspaceId, "busy"), patient()));
+    const creations = upTo(120).map((n) =>
+      writers[n % 2]?.createVersion(creation(workspaceId, "busy"), callerWithTime()),
+    );
     const updates = upTo(60).map(async (n) => {
       await sleep(n % 7);
       const fields = n % 2 === 0 ? { name: `Name ${n}` } : { designatedVersion: 1 };
@@ -344,7 +346,7 @@ describe("updatePreset", () => {
         workspaceId,
         actor,
         presetUpdate("busy", fields),
-        patient(),
+        callerWithTime(),
       );
     });
     const answers = (await Promise.all([...creations, ...updates])) as ServedPreset[];

@@ -8,7 +8,7 @@ import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import { isSharded, type TestDatabase } from "../support/database.ts";
 import { openDatabaseProxy } from "../support/database-proxy.ts";
 import { createPresetDatabase } from "../support/preset-database.ts";
-import { creation as creationIn, patient, soon, upTo } from "../support/preset-store.ts";
+import { callerWithTime, creation as creationIn, deadlineIn, upTo } from "../support/preset-store.ts";
 
 let database: TestDatabase;
 let pool: Pool;
@@ -60,12 +60,12 @@ async function storedPreset(slug: string): Promise<RowDataPacket | undefined> {
 
 describe("creations with an expected etag", () => {
   it("are each checked against the result of those before them in the batch", async () => {
-    const first = await writer.createVersion(creation("expected"), patient());
+    const first = await writer.createVersion(creation("expected"), callerWithTime());
     const tag = etagOf(first);
     const outcomes = await Promise.allSettled([
-      ...upTo(5).map(() => writer.createVersion(creation("expected", { etags: [tag] }), patient())),
-      writer.createVersion(creation("expected"), patient()),
-      otherWriter.createVersion(creation("expected", { etags: [tag] }), patient()),
+      ...upTo(5).map(() => writer.createVersion(creation("expected", { etags: [tag] }), callerWithTime())),
+      writer.createVersion(creation("expected"), callerWithTime()),
+      otherWriter.createVersion(creation("expected", { etags: [tag] }), callerWithTime()),
     ]);
     const guarded = outcomes.filter((_, index) => index !== 5);
     expect(guarded.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -76,13 +76,13 @@ describe("creations with an expected etag", () => {
   });
 
   it("recognize what they stored themselves when retried", async () => {
-    const tag = etagOf(await writer.createVersion(creation("again"), patient()));
+    const tag = etagOf(await writer.createVersion(creation("again"), callerWithTime()));
     const guarded = creation("again", { etags: [tag] });
-    const stored = await writer.createVersion(guarded, patient());
-    expect(await otherWriter.createVersion(guarded, patient())).toEqual(stored);
+    const stored = await writer.createVersion(guarded, callerWithTime());
+    expect(await otherWriter.createVersion(guarded, callerWithTime())).toEqual(stored);
     const [alone, ...others] = await Promise.all([
-      writer.createVersion(guarded, patient()),
-      ...upTo(3).map((n) => writer.createVersion(creation(`beside-${n}`), patient())),
+      writer.createVersion(guarded, callerWithTime()),
+      ...upTo(3).map((n) => writer.createVersion(creation(`beside-${n}`), callerWithTime())),
     ]);
     expect(alone).toEqual(stored);
     expect(others).toHaveLength(3);
@@ -91,7 +91,7 @@ describe("creations with an expected etag", () => {
 
 describe("VersionWriter", () => {
   it("creates the preset and version 1 for a new slug", async () => {
-    const preset = await writer.createVersion(creation("new", { systemPrompt: "Be brief 🙂" }), patient());
+    const preset = await writer.createVersion(creation("new", { systemPrompt: "Be brief 🙂" }), callerWithTime());
     expect(preset).toMatchObject({ slug: "new", name: "new", status: "active", description: undefined, workspaceId });
     expect(preset.designatedVersion).toMatchObject({ version: 1, presetId: preset.id, systemPrompt: "Be brief 🙂" });
     expect(preset.designatedVersionId).toBe(preset.designatedVersion.id);
@@ -104,7 +104,7 @@ describe("VersionWriter", () => {
   it("stores config text byte for byte", async () => {
     const configJson =
       '{"logit_bias":{"50256":-100,"15":1.0},"tools":[{"__proto__":{"a":1}}],"model":"\\u00e9 é \\ud800"}';
-    await writer.createVersion(creation("verbatim", { configJson }), patient());
+    await writer.createVersion(creation("verbatim", { configJson }), callerWithTime());
     const [rows] = await pool.execute<RowDataPacket[]>("SELECT config FROM preset_versions WHERE workspace_id = ?", [
       idToBytes(workspaceId),
     ]);
@@ -113,14 +113,14 @@ describe("VersionWriter", () => {
 
   it("stores nesting that the database's own JSON check would reject", async () => {
     const configJson = `{"tools":${"[".repeat(63)}${"]".repeat(63)}}`;
-    const preset = await writer.createVersion(creation("deep", { configJson }), patient());
+    const preset = await writer.createVersion(creation("deep", { configJson }), callerWithTime());
     expect(preset.designatedVersion.configJson).toBe(configJson);
   });
 
   it("stores the dialect of each creation in a batch, or null if unknown", async () => {
     const known = ["chat/completions", "messages", "responses", undefined] as const;
     const answers = await Promise.all(
-      known.map((dialect) => writer.createVersion(creation("dialects", { dialect }), patient())),
+      known.map((dialect) => writer.createVersion(creation("dialects", { dialect }), callerWithTime())),
     );
     expect(answers.map(({ designatedVersion }) => designatedVersion.dialect)).toEqual(known);
     const [rows] = await pool.execute<RowDataPacket[]>(
@@ -131,8 +131,8 @@ describe("VersionWriter", () => {
   });
 
   it("adds version 2 to an existing slug and designates it", async () => {
-    const first = await writer.createVersion(creation("again"), patient());
-    const second = await writer.createVersion(creation("again"), patient());
+    const first = await writer.createVersion(creation("again"), callerWithTime());
+    const second = await writer.createVersion(creation("again"), callerWithTime());
     expect(second.id).toBe(first.id);
     expect(second.createdAt).toEqual(first.createdAt);
     expect(second.designatedVersion.version).toBe(2);
@@ -140,9 +140,9 @@ describe("VersionWriter", () => {
   });
 
   it("distinguishes slugs byte for byte, and by workspace", async () => {
-    const lower = await writer.createVersion(creation("case"), patient());
-    const upper = await writer.createVersion(creation("CASE"), patient());
-    const elsewhere = await writer.createVersion(creation("case", { workspaceId: newId() }), patient());
+    const lower = await writer.createVersion(creation("case"), callerWithTime());
+    const upper = await writer.createVersion(creation("CASE"), callerWithTime());
+    const elsewhere = await writer.createVersion(creation("case", { workspaceId: newId() }), callerWithTime());
     expect(new Set([lower.id, upper.id, elsewhere.id]).size).toBe(3);
     expect([lower, upper, elsewhere].map(({ designatedVersion }) => designatedVersion.version)).toEqual([1, 1, 1]);
   });
@@ -150,7 +150,10 @@ describe("VersionWriter", () => {
   it("numbers 200 creations on one slug from two processes 1 to 200, each with its own answer", async () => {
     const answers = await Promise.all(
       upTo(200).map((n) =>
-        (n % 2 === 0 ? writer : otherWriter).createVersion(creation("hot", { configJson: `{"seed":${n}}` }), patient()),
+        (n % 2 === 0 ? writer : otherWriter).createVersion(
+          creation("hot", { configJson: `{"seed":${n}}` }),
+          callerWithTime(),
+        ),
       ),
     );
     expect(answers.map(({ designatedVersion }) => designatedVersion.version).sort((a, b) => a - b)).toEqual(upTo(200));
@@ -168,8 +171,8 @@ describe("VersionWriter", () => {
   it("numbers many slugs without gaps while two processes write in opposite orders", async () => {
     const slugs = upTo(20).map((n) => `mixed-${n}`);
     const rounds = upTo(10).flatMap(() => [
-      ...slugs.map((slug) => writer.createVersion(creation(slug), patient())),
-      ...slugs.toReversed().map((slug) => otherWriter.createVersion(creation(slug), patient())),
+      ...slugs.map((slug) => writer.createVersion(creation(slug), callerWithTime())),
+      ...slugs.toReversed().map((slug) => otherWriter.createVersion(creation(slug), callerWithTime())),
     ]);
     await Promise.all(rounds);
     for (const slug of slugs) expect((await storedVersions(slug)).map(({ version }) => version)).toEqual(upTo(20));
@@ -177,16 +180,16 @@ describe("VersionWriter", () => {
 
   it("repeats the first answer for a known request id, even after newer versions", async () => {
     const request = creation("replay");
-    const first = await writer.createVersion(request, patient());
-    await writer.createVersion(creation("replay"), patient());
-    expect(await otherWriter.createVersion(request, patient())).toEqual(first);
+    const first = await writer.createVersion(request, callerWithTime());
+    await writer.createVersion(creation("replay"), callerWithTime());
+    expect(await otherWriter.createVersion(request, callerWithTime())).toEqual(first);
     expect(await storedVersions("replay")).toHaveLength(2);
   });
 
   it("stores one version for simultaneous duplicates, within a process and across two", async () => {
     const request = creation("duplicates");
     const answers = await Promise.all(
-      upTo(40).map((n) => (n % 2 === 0 ? writer : otherWriter).createVersion(request, patient())),
+      upTo(40).map((n) => (n % 2 === 0 ? writer : otherWriter).createVersion(request, callerWithTime())),
     );
     expect(new Set(answers.map(({ designatedVersionId }) => designatedVersionId)).size).toBe(1);
     expect(await storedVersions("duplicates")).toHaveLength(1);
@@ -197,9 +200,9 @@ describe("VersionWriter", () => {
     await pool.query(`${index} preset_versions_request TO renamed`);
     try {
       const request = creation("replay");
-      const first = await writer.createVersion(request, patient());
+      const first = await writer.createVersion(request, callerWithTime());
       const outcomes = await Promise.all(
-        [request, creation("other"), creation("replay")].map((each) => writer.createVersion(each, patient())),
+        [request, creation("other"), creation("replay")].map((each) => writer.createVersion(each, callerWithTime())),
       );
       expect(outcomes.map(({ latestVersion }) => latestVersion)).toEqual([1, 1, 2]);
       expect(outcomes[0]).toEqual(first);
@@ -213,10 +216,10 @@ describe("VersionWriter", () => {
     await pool.query("UPDATE preset_versions SET system_prompt = NULL");
     await pool.query("ALTER TABLE preset_versions ADD UNIQUE KEY once (creator_id, system_prompt(20))");
     try {
-      await writer.createVersion(creation("first", { systemPrompt: "twice" }), patient());
+      await writer.createVersion(creation("first", { systemPrompt: "twice" }), callerWithTime());
       const [twice, good] = await Promise.allSettled([
-        writer.createVersion(creation("second", { systemPrompt: "twice" }), patient()),
-        writer.createVersion(creation("third", { systemPrompt: "once" }), patient()),
+        writer.createVersion(creation("second", { systemPrompt: "twice" }), callerWithTime()),
+        writer.createVersion(creation("third", { systemPrompt: "once" }), callerWithTime()),
       ]);
       expect(twice).toMatchObject({ reason: { errno: 1062, message: expect.not.stringContaining("twice") } });
       expect(good.status).toBe("fulfilled");
@@ -226,7 +229,7 @@ describe("VersionWriter", () => {
   });
 
   it("does not mistake its own write for an earlier answer if the change log rejects it", async () => {
-    const { id } = await writer.createVersion(creation("ahead"), patient());
+    const { id } = await writer.createVersion(creation("ahead"), callerWithTime());
     await pool.execute(
       `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
         SELECT workspace_id, preset_id, 2, action, user_id, key_id, fields, created_at FROM preset_changes
@@ -234,8 +237,8 @@ describe("VersionWriter", () => {
       [idToBytes(workspaceId), idToBytes(id)],
     );
     const results = await Promise.allSettled([
-      writer.createVersion(creation("ahead"), patient()),
-      writer.createVersion(creation("beside"), patient()),
+      writer.createVersion(creation("ahead"), callerWithTime()),
+      writer.createVersion(creation("beside"), callerWithTime()),
     ]);
     expect(results).toMatchObject([{ reason: { errno: 1062 } }, { value: { latestVersion: 1 } }]);
     expect(await storedVersions("ahead")).toHaveLength(1);
@@ -244,12 +247,12 @@ describe("VersionWriter", () => {
 
   it("rejects a reused request id, and stores the rest of the batch", async () => {
     const used = creation("used");
-    await writer.createVersion(used, patient());
+    await writer.createVersion(used, callerWithTime());
     const other = creation("used", { requestId: used.requestId, configJson: '{"model":"other"}' });
     const results = await Promise.allSettled([
-      writer.createVersion(creation("beside-1"), patient()),
-      writer.createVersion(other, patient()),
-      writer.createVersion(creation("beside-2"), patient()),
+      writer.createVersion(creation("beside-1"), callerWithTime()),
+      writer.createVersion(other, callerWithTime()),
+      writer.createVersion(creation("beside-2"), callerWithTime()),
     ]);
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect((results[1] as PromiseRejectedResult).reason).toMatchObject({
@@ -265,34 +268,34 @@ describe("VersionWriter", () => {
     [undefined, "messages"],
   ] as const)("repeats the first answer of a request with the dialect %s to one with %s", async (dialect, repeated) => {
     const request = creation("dialect", { dialect });
-    const first = await writer.createVersion(request, patient());
+    const first = await writer.createVersion(request, callerWithTime());
     expect(first.designatedVersion.dialect).toBe(dialect);
-    expect(await otherWriter.createVersion({ ...request, dialect: repeated }, patient())).toEqual(first);
+    expect(await otherWriter.createVersion({ ...request, dialect: repeated }, callerWithTime())).toEqual(first);
     expect(await storedVersions("dialect")).toHaveLength(1);
   });
 
   it("rejects a request id used with another dialect", async () => {
     const request = creation("dialect", { dialect: "messages" });
-    await writer.createVersion(request, patient());
-    const other = writer.createVersion({ ...request, dialect: "responses" }, patient());
+    await writer.createVersion(request, callerWithTime());
+    const other = writer.createVersion({ ...request, dialect: "responses" }, callerWithTime());
     await expect(other).rejects.toMatchObject({ reason: "REQUEST_ID_REUSED" });
     expect(await storedVersions("dialect")).toHaveLength(1);
   });
 
   it("distinguishes request ids by case and trailing spaces", async () => {
-    await writer.createVersion(creation("exact", { requestId: "key" }), patient());
-    await writer.createVersion(creation("exact", { requestId: "key " }), patient());
-    await writer.createVersion(creation("exact", { requestId: "KEY" }), patient());
+    await writer.createVersion(creation("exact", { requestId: "key" }), callerWithTime());
+    await writer.createVersion(creation("exact", { requestId: "key " }), callerWithTime());
+    await writer.createVersion(creation("exact", { requestId: "KEY" }), callerWithTime());
     expect(await storedVersions("exact")).toHaveLength(3);
   });
 
   it("rejects only the creation on an archived preset, and says how to restore it", async () => {
     const before = creation("archived");
-    const first = await writer.createVersion(before, patient());
+    const first = await writer.createVersion(before, callerWithTime());
     await pool.execute("UPDATE presets SET status = 'archived' WHERE workspace_id = ?", [idToBytes(workspaceId)]);
     const results = await Promise.allSettled([
-      writer.createVersion(creation("archived"), patient()),
-      writer.createVersion(creation("not-archived"), patient()),
+      writer.createVersion(creation("archived"), callerWithTime()),
+      writer.createVersion(creation("not-archived"), callerWithTime()),
     ]);
     expect((results[0] as PromiseRejectedResult).reason).toMatchObject({
       kind: "failed_precondition",
@@ -300,21 +303,21 @@ describe("VersionWriter", () => {
       message: expect.stringContaining("PATCH /api/v1/presets/archived"),
     });
     expect(results[1]?.status).toBe("fulfilled");
-    expect((await writer.createVersion(before, patient())).designatedVersionId).toBe(first.designatedVersionId);
+    expect((await writer.createVersion(before, callerWithTime())).designatedVersionId).toBe(first.designatedVersionId);
     expect(await storedVersions("archived")).toHaveLength(1);
   });
 
   it("adds a version to a disabled preset and leaves it disabled", async () => {
-    await writer.createVersion(creation("disabled"), patient());
+    await writer.createVersion(creation("disabled"), callerWithTime());
     await pool.execute("UPDATE presets SET status = 'disabled' WHERE workspace_id = ?", [idToBytes(workspaceId)]);
-    const preset = await writer.createVersion(creation("disabled"), patient());
+    const preset = await writer.createVersion(creation("disabled"), callerWithTime());
     expect(preset).toMatchObject({ status: "disabled", designatedVersion: { version: 2 } });
   });
 
   it("fails only the creation that the database rejects", async () => {
     const results = await Promise.allSettled([
-      ...upTo(5).map((n) => writer.createVersion(creation(`good-${n}`), patient())),
-      writer.createVersion(creation("bad", { actor: { userId: "x".repeat(100), keyId: newId() } }), patient()),
+      ...upTo(5).map((n) => writer.createVersion(creation(`good-${n}`), callerWithTime())),
+      writer.createVersion(creation("bad", { actor: { userId: "x".repeat(100), keyId: newId() } }), callerWithTime()),
     ]);
     expect(results.map(({ status }) => status)).toEqual([...Array(5).fill("fulfilled"), "rejected"]);
     expect(await storedPreset("bad")).toBeUndefined();
@@ -322,8 +325,8 @@ describe("VersionWriter", () => {
 
   it("survives deadlocks caused by others", async () => {
     const slugs = ["lock-a", "lock-b", "lock-c"];
-    await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), patient())));
-    const stop = soon(1_500);
+    await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), callerWithTime())));
+    const stop = deadlineIn(1_500);
     const lockBackwards = async () => {
       const connection = await otherPool.getConnection();
       while (monotonicMs() < stop) {
@@ -346,7 +349,7 @@ describe("VersionWriter", () => {
     let created = 0;
     const create = async () => {
       while (monotonicMs() < stop) {
-        await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), patient())));
+        await Promise.all(slugs.map((slug) => writer.createVersion(creation(slug), callerWithTime())));
         created += 1;
       }
     };
@@ -357,7 +360,7 @@ describe("VersionWriter", () => {
 
   it("gives up on a preset locked for long, and stores the rest of the batch", async () => {
     const slugs = ["held", "free-a", "free-b"];
-    for (const slug of slugs) await writer.createVersion(creation(slug), patient());
+    for (const slug of slugs) await writer.createVersion(creation(slug), callerWithTime());
     const impatientPool = openPool(database.url, 2, { lockTimeoutSeconds: 3 });
     const impatient = new VersionWriter(impatientPool, { batchByWorkspace: isSharded });
     const holder = await otherPool.getConnection();
@@ -368,19 +371,19 @@ describe("VersionWriter", () => {
     const settled: string[] = [];
     const results = await Promise.allSettled(
       [...slugs, "new"].map((slug) =>
-        impatient.createVersion(creation(slug), patient()).finally(() => settled.push(slug)),
+        impatient.createVersion(creation(slug), callerWithTime()).finally(() => settled.push(slug)),
       ),
     );
     // From now on nobody waits for it, neither its own callers nor others.
     const startedAtMs = monotonicMs();
     const again = await Promise.allSettled(
-      ["held", "free-a"].map((slug) => impatient.createVersion(creation(slug), patient())),
+      ["held", "free-a"].map((slug) => impatient.createVersion(creation(slug), callerWithTime())),
     );
     expect(monotonicMs() - startedAtMs).toBeLessThan(2_800);
     expect(again).toMatchObject([{ reason: { reason: "CONFLICT" } }, { value: { latestVersion: 3 } }]);
     await holder.query("ROLLBACK");
     holder.release();
-    const released = await impatient.createVersion(creation("held"), patient());
+    const released = await impatient.createVersion(creation("held"), callerWithTime());
     expect(released.latestVersion).toBe(2);
     await impatientPool.end();
     expect(results).toMatchObject([
@@ -394,7 +397,7 @@ describe("VersionWriter", () => {
   });
 
   it("accepts other creations while many wait for a locked preset", async () => {
-    await writer.createVersion(creation("held"), patient());
+    await writer.createVersion(creation("held"), callerWithTime());
     const impatientPool = openPool(database.url, 2, { lockTimeoutSeconds: 1 });
     const impatient = new VersionWriter(impatientPool, { batchByWorkspace: isSharded });
     const holder = await otherPool.getConnection();
@@ -403,9 +406,13 @@ describe("VersionWriter", () => {
       idToBytes(workspaceId),
     ]);
     const conflict = { reason: { reason: "CONFLICT" } };
-    expect(await Promise.allSettled([impatient.createVersion(creation("held"), patient())])).toMatchObject([conflict]);
+    expect(await Promise.allSettled([impatient.createVersion(creation("held"), callerWithTime())])).toMatchObject([
+      conflict,
+    ]);
     const slugs = [...upTo(50).map(() => "held"), "free"];
-    const results = await Promise.allSettled(slugs.map((slug) => impatient.createVersion(creation(slug), patient())));
+    const results = await Promise.allSettled(
+      slugs.map((slug) => impatient.createVersion(creation(slug), callerWithTime())),
+    );
     await holder.query("ROLLBACK");
     holder.release();
     await impatientPool.end();
@@ -414,7 +421,7 @@ describe("VersionWriter", () => {
   });
 
   it("survives killed connections", async () => {
-    const stop = soon(1_500);
+    const stop = deadlineIn(1_500);
     const killer = async () => {
       while (monotonicMs() < stop) {
         const [rows] = await otherPool.query<RowDataPacket[]>(
@@ -428,7 +435,9 @@ describe("VersionWriter", () => {
     const answered: number[] = [];
     const create = async () => {
       while (monotonicMs() < stop) {
-        const answers = await Promise.all(upTo(10).map(() => writer.createVersion(creation("killed"), patient())));
+        const answers = await Promise.all(
+          upTo(10).map(() => writer.createVersion(creation("killed"), callerWithTime())),
+        );
         answered.push(...answers.map(({ designatedVersion }) => designatedVersion.version));
       }
     };
@@ -440,17 +449,17 @@ describe("VersionWriter", () => {
   it("reports an unreachable database rather than a timeout", async () => {
     const nowhere = openPool("mysql://root@localhost/none?socketPath=/nonexistent.sock", 2);
     const failure = await new VersionWriter(nowhere, { batchByWorkspace: isSharded })
-      .createVersion(creation("lost"), patient(600))
+      .createVersion(creation("lost"), callerWithTime(600))
       .catch((error) => error);
     expect(failure).toMatchObject({ kind: "unavailable" });
     await nowhere.end();
   });
 
   it("stores nothing for a caller that gave up, but the rest of the batch", async () => {
-    const gone = { deadlineMs: soon(), isCanceled: () => true };
+    const gone = { deadlineMs: deadlineIn(), isCanceled: () => true };
     const results = await Promise.allSettled([
       writer.createVersion(creation("gone"), gone),
-      writer.createVersion(creation("waiting"), patient()),
+      writer.createVersion(creation("waiting"), callerWithTime()),
     ]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
     expect(await storedPreset("gone")).toBeUndefined();
@@ -458,16 +467,16 @@ describe("VersionWriter", () => {
 
   it("reports a repeat whose caller has left as canceled, not as a database error", async () => {
     const request = creation("repeated");
-    const first = writer.createVersion(request, patient());
-    const repeat = writer.createVersion(request, { deadlineMs: soon(), isCanceled: () => true });
+    const first = writer.createVersion(request, callerWithTime());
+    const repeat = writer.createVersion(request, { deadlineMs: deadlineIn(), isCanceled: () => true });
     await expect(repeat).rejects.toMatchObject({ kind: "canceled" });
     expect(await first).toMatchObject({ latestVersion: 1 });
   });
 
   it("does not claim that nothing was stored to a repeat that times out", async () => {
     const request = creation("late");
-    const first = writer.createVersion(request, patient());
-    await expect(writer.createVersion(request, patient(0))).rejects.toMatchObject({
+    const first = writer.createVersion(request, callerWithTime());
+    await expect(writer.createVersion(request, callerWithTime(0))).rejects.toMatchObject({
       kind: "unavailable",
       message: expect.stringContaining("did not say whether this was stored"),
     });
@@ -482,7 +491,7 @@ describe("VersionWriter", () => {
     const watchedPool = openPool(proxy.url, 1);
     try {
       const watched = new VersionWriter(watchedPool, { batchByWorkspace: isSharded });
-      const create = (slug: string) => watched.createVersion(creation(slug), patient());
+      const create = (slug: string) => watched.createVersion(creation(slug), callerWithTime());
       // Opens the connection, and prepares what is prepared.
       await create("first");
       await create("first");
@@ -506,11 +515,11 @@ describe("VersionWriter", () => {
       const watched = new VersionWriter(watchedPool, { batchByWorkspace: isSharded });
       const commandsOf = async (creations: readonly NewVersion[]) => {
         const before = proxy.commands;
-        await Promise.allSettled(creations.map((each) => watched.createVersion(each, patient())));
+        await Promise.allSettled(creations.map((each) => watched.createVersion(each, callerWithTime())));
         return proxy.commands - before;
       };
       const many = upTo(20).map(() => creation("many"));
-      await Promise.all(many.map((each) => writer.createVersion(each, patient())));
+      await Promise.all(many.map((each) => writer.createVersion(each, callerWithTime())));
       await pool.execute("UPDATE presets SET status = ? WHERE workspace_id = ?", [status, idToBytes(workspaceId)]);
       const asked = status === "active" ? many : upTo(20).map(() => creation("many"));
       // Opens the connection, and prepares what is prepared.
@@ -523,10 +532,10 @@ describe("VersionWriter", () => {
   });
 
   it("never moves updated_at back if another process's clock is ahead", async () => {
-    await writer.createVersion(creation("clock"), patient());
+    await writer.createVersion(creation("clock"), callerWithTime());
     const ahead = new Date(Date.now() + 60_000);
     await pool.execute("UPDATE presets SET updated_at = ? WHERE workspace_id = ?", [ahead, idToBytes(workspaceId)]);
-    const preset = await writer.createVersion(creation("clock"), patient());
+    const preset = await writer.createVersion(creation("clock"), callerWithTime());
     expect(preset.updatedAt).toEqual(ahead);
   });
 });

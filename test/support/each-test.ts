@@ -6,11 +6,11 @@ const faults = watchStatements();
 const endProcessWatches = noteProcessWatches();
 
 // After each test, so that the test fails that sent the statement; after all, for statements sent outside of a test.
-afterEach(tellFaults);
-afterAll(tellFaults);
+afterEach(reportFaults);
+afterAll(reportFaults);
 afterAll(endProcessWatches);
 
-function tellFaults(): void {
+function reportFaults(): void {
   const found = [...new Set(faults.splice(0))];
   if (found.length > 0) throw new Error(`Statements that would fail on Vitess:\n${found.join("\n")}`);
 }

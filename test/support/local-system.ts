@@ -28,7 +28,7 @@ export interface LocalSystem {
   /** The process that runs under this name now; undefined if it is a container. */
   pidOf(name: ProcessName): number | undefined;
   /** Does something that `npm start` itself does not notice until it is done. */
-  unnoticed<T>(work: () => Promise<T>): Promise<T>;
+  whilePaused<T>(work: () => Promise<T>): Promise<T>;
   /** Stops it as a service manager would, and returns the exit code. May be called again. */
   stop(): Promise<number | null>;
 }
@@ -85,7 +85,7 @@ export async function startLocalSystem(
     metricsUrl: `http://127.0.0.1:${ports.METRICS_PORT}/metrics`,
     output: () => output,
     pidOf: (name) => findPid(home, name),
-    unnoticed: async (work) => {
+    whilePaused: async (work) => {
       child.kill("SIGSTOP");
       try {
         return await work();

@@ -40,9 +40,10 @@ export async function openTestStore(): Promise<TestStore> {
     pool,
     reader: new PresetReader(pool, { batchByWorkspace: isSharded }),
     url: database.url,
-    create: (workspaceId, slug, overrides) => writer.createVersion(creation(workspaceId, slug, overrides), patient()),
+    create: (workspaceId, slug, overrides) =>
+      writer.createVersion(creation(workspaceId, slug, overrides), callerWithTime()),
     update: (workspaceId, slug, fields) =>
-      updatePreset(pool, workspaceId, actor, presetUpdate(slug, fields), patient()),
+      updatePreset(pool, workspaceId, actor, presetUpdate(slug, fields), callerWithTime()),
     revisions: async (preset) => {
       const order = "WHERE workspace_id = ? AND preset_id = ? ORDER BY revision";
       return (await numbersOf(`SELECT revision FROM preset_changes ${order}`, preset)).map((row) => row.revision);
@@ -80,12 +81,12 @@ export function presetUpdate(slug: string, fields: Partial<PresetUpdate>): Prese
 }
 
 /** A caller with plenty of time. */
-export function patient(ms = 30_000): Deadline {
-  return { deadlineMs: soon(ms), isCanceled: () => false };
+export function callerWithTime(ms = 30_000): Deadline {
+  return { deadlineMs: deadlineIn(ms), isCanceled: () => false };
 }
 
 /** By the monotonic clock. */
-export function soon(ms = 30_000): number {
+export function deadlineIn(ms = 30_000): number {
   return monotonicMs() + ms;
 }
 

@@ -21,7 +21,7 @@ const bodies = new Map([
 export class RawHttp2 {
   readonly client: Socket;
   /** The frames that the server has sent. */
-  readonly heard: { type: number; bits: number; streamId: number; payload: Buffer }[] = [];
+  readonly frames: { type: number; bits: number; streamId: number; payload: Buffer }[] = [];
   readonly connections: ServerConnection[];
   /** The sockets of these connections. */
   readonly sockets: Socket[];
@@ -42,7 +42,7 @@ export class RawHttp2 {
     });
     this.client = connect((server.address() as AddressInfo).port, "127.0.0.1");
     const reader = new FrameReader((type, bits, streamId, payload) =>
-      this.heard.push({ type, bits, streamId, payload }),
+      this.frames.push({ type, bits, streamId, payload }),
     );
     this.client.on("data", (chunk: Buffer) => reader.read(chunk));
     this.client.on("error", () => {});
@@ -65,10 +65,10 @@ export class RawHttp2 {
     this.client.write(Buffer.concat([preface, settingsFrame({}), ...frames]));
   }
 
-  readonly said = (type: number) => this.heard.filter((one) => one.type === type);
-  readonly goawayCode = () => this.said(frameTypes.goaway).at(-1)?.payload.readUInt32BE(4);
-  readonly resetCode = () => this.said(frameTypes.rstStream).at(-1)?.payload.readUInt32BE(0);
-  readonly hasPong = () => this.said(frameTypes.ping).some(({ bits }) => bits === flags.ack);
+  readonly framesOf = (type: number) => this.frames.filter((one) => one.type === type);
+  readonly goawayCode = () => this.framesOf(frameTypes.goaway).at(-1)?.payload.readUInt32BE(4);
+  readonly resetCode = () => this.framesOf(frameTypes.rstStream).at(-1)?.payload.readUInt32BE(0);
+  readonly hasPong = () => this.framesOf(frameTypes.ping).some(({ bits }) => bits === flags.ack);
 
   #serve(stream: Http2Stream, fields: readonly Field[]): void {
     stream.listener = {

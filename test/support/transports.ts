@@ -28,7 +28,7 @@ type CallAny = (
 ) => Promise<Message>;
 
 /** One way to call a service, and the methods that can be called this way. */
-interface Way {
+interface TestTransport {
   readonly takes: (method: DescMethod) => boolean;
   readonly open: (ports: { readonly grpcPort: number; readonly httpPort: number }) => CallAny;
 }
@@ -37,8 +37,8 @@ const any = (_method: DescMethod) => true;
 const canBeGotten = (method: DescMethod) => method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 
 /** Every protocol and encoding that a service speaks. */
-export function everyWay(registry: Registry): Record<string, Way> {
-  const overHttp = (open: (baseUrl: string) => Transport, takes = any): Way => ({
+export function everyTransport(registry: Registry): Record<string, TestTransport> {
+  const overHttp = (open: (baseUrl: string) => Transport, takes = any): TestTransport => ({
     takes,
     open: ({ httpPort }) => overTransport(open(`http://127.0.0.1:${httpPort}`)),
   });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import { nowhere } from "../../../services/platform/process/transient-set.ts";
-import { holdUp } from "../../../test/support/hold-up.ts";
+import { blockProcess } from "../../../test/support/block-process.ts";
 import { type Deadlined, Deadlines } from "./deadlines.ts";
 
 beforeEach(() => {
@@ -92,7 +92,7 @@ it("does not end a call whose upstream answered while the process was blocked", 
   const end = () => ended.push("ended");
   deadlines.watch({ place: nowhere, isLate: (nowMs) => untilMs < nowMs, onDeadline: end, onStop: () => {} });
   upstream.write("x");
-  holdUp(600);
+  blockProcess(600);
   await sleep(300);
   expect(ended).toEqual([]);
   upstream.destroy();

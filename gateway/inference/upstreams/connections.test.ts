@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { holdUp } from "../../../test/support/hold-up.ts";
+import { blockProcess } from "../../../test/support/block-process.ts";
 import {
   answerWith,
   chunkOf,
@@ -113,7 +113,7 @@ it("tells each request how often its connection was used before", async () => {
 
 it("uses a connection made in time while the process was blocked", async () => {
   const recorder = dispatch(new Recorder());
-  holdUp(1_500);
+  blockProcess(1_500);
   await recorder.ended;
   expect(recorder.error).toBeUndefined();
   expect(recorder.told.at(-1)).toBe("end");

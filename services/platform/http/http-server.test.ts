@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { holdUp } from "../../../test/support/hold-up.ts";
+import { blockProcess } from "../../../test/support/block-process.ts";
 import { RawConnection } from "../../../test/support/raw-connection.ts";
 import { bindHttpServer, closeHttpServer, createHttpServer, httpTimeouts } from "./http-server.ts";
 
@@ -83,7 +83,7 @@ describe("a server blocked past a timeout", () => {
     // Behind this, the event loop looks at clocks first. Node waits for a second more than it is told.
     setImmediate(() => {
       connection.send("GET /next HTTP/1.1\r\nHost: a\r\n\r\n");
-      holdUp(timeouts.keepAliveMs + 2_000);
+      blockProcess(timeouts.keepAliveMs + 2_000);
     });
     await expect.poll(() => connection.statuses, soon).toEqual([200, 200]);
     connection.send(get);

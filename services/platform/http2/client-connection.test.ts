@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { holdUp } from "../../../test/support/hold-up.ts";
+import { blockProcess } from "../../../test/support/block-process.ts";
 import { ClientConnection } from "./client-connection.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { frame, settingsFrame } from "./frames.ts";
@@ -20,7 +20,7 @@ let server: Server;
 let peer: Socket | undefined;
 let connection: ClientConnection;
 /** What the client has said. */
-let heard: { type: number; bits: number; streamId: number; payload: Buffer }[];
+let frames: { type: number; bits: number; streamId: number; payload: Buffer }[];
 /** What has become of the requests and of the connection, in order. */
 let told: string[];
 
@@ -45,7 +45,7 @@ async function open(Connection = ClientConnection): Promise<void> {
   const [socket] = await accepted;
   peer = socket;
   let prefaceBytes = preface.length;
-  const reader = new FrameReader((type, bits, streamId, payload) => heard.push({ type, bits, streamId, payload }));
+  const reader = new FrameReader((type, bits, streamId, payload) => frames.push({ type, bits, streamId, payload }));
   socket.on("data", (chunk: Buffer) => {
     reader.read(chunk.subarray(prefaceBytes));
     prefaceBytes = Math.max(0, prefaceBytes - chunk.length);
@@ -54,7 +54,7 @@ async function open(Connection = ClientConnection): Promise<void> {
 }
 
 beforeEach(async () => {
-  heard = [];
+  frames = [];
   told = [];
   server = createServer();
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -88,16 +88,16 @@ async function greet(values: Parameters<typeof settingsFrame>[0]): Promise<void>
   await expect.poll(() => told).toContain("ready");
 }
 
-const said = (type: number) => heard.filter((one) => one.type === type);
-const streamIds = () => said(frameTypes.headers).map(({ streamId }) => streamId);
+const framesOf = (type: number) => frames.filter((one) => one.type === type);
+const streamIds = () => framesOf(frameTypes.headers).map(({ streamId }) => streamId);
 const bytesOf = (id: number) =>
-  said(frameTypes.data).reduce((sum, { streamId, payload }) => sum + (streamId === id ? payload.length : 0), 0);
+  framesOf(frameTypes.data).reduce((sum, { streamId, payload }) => sum + (streamId === id ? payload.length : 0), 0);
 
 describe("a request", () => {
   it("without a body is ended", async () => {
     await open();
     ask("a", Buffer.alloc(0));
-    await expect.poll(() => heard.some(({ bits, streamId }) => streamId === 1 && bits & flags.endStream)).toBe(true);
+    await expect.poll(() => frames.some(({ bits, streamId }) => streamId === 1 && bits & flags.endStream)).toBe(true);
   });
 
   it("that waits for a stream has the window that the server sets", async () => {
@@ -126,7 +126,7 @@ describe("a request", () => {
     inTurn(() => {
       peer?.write(answer(1));
       peer?.resetAndDestroy();
-      holdUp(20);
+      blockProcess(20);
       ask("b");
     });
     await expect.poll(() => told).toContain("closed");
@@ -149,8 +149,8 @@ describe("a request", () => {
     await expect.poll(streamIds).toEqual([1]);
     peer?.write(answer(1));
     await expect.poll(() => bytesOf(3)).toBe(1);
-    expect(said(frameTypes.data).at(-1)?.payload.toString()).toBe("c");
-    expect(said(frameTypes.rstStream)).toEqual([]);
+    expect(framesOf(frameTypes.data).at(-1)?.payload.toString()).toBe("c");
+    expect(framesOf(frameTypes.rstStream)).toEqual([]);
   });
 });
 
@@ -233,6 +233,6 @@ describe("a connection is closed with GOAWAY by", () => {
     await open();
     peer?.write(Buffer.concat([settingsFrame({}), bytes]));
     await expect.poll(() => told).toContain("closed");
-    expect(said(frameTypes.goaway).map(({ payload }) => payload.readUInt32BE(4))).toEqual([errorCodes.protocol]);
+    expect(framesOf(frameTypes.goaway).map(({ payload }) => payload.readUInt32BE(4))).toEqual([errorCodes.protocol]);
   });
 });

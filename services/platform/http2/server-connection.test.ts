@@ -30,9 +30,9 @@ describe("an internal error", () => {
 describe("a request", () => {
   it("is answered with headers, data and trailers at once", async () => {
     peer.send(headers(1));
-    await expect.poll(() => peer.said(frameTypes.headers).length).toBe(2);
-    expect(peer.said(frameTypes.data).map(({ payload }) => payload.toString())).toEqual(["answered"]);
-    expect(peer.said(frameTypes.headers).map(({ bits }) => bits)).toEqual([endHeaders, endHeaders | endStream]);
+    await expect.poll(() => peer.framesOf(frameTypes.headers).length).toBe(2);
+    expect(peer.framesOf(frameTypes.data).map(({ payload }) => payload.toString())).toEqual(["answered"]);
+    expect(peer.framesOf(frameTypes.headers).map(({ bits }) => bits)).toEqual([endHeaders, endHeaders | endStream]);
     expect(peer.resetCode()).toBeUndefined();
   });
 
@@ -94,7 +94,7 @@ describe("a request", () => {
     ["after a priority for an idle stream", [frame(frameTypes.priority, 0, 1, Buffer.alloc(5, 1)), headers(1)]],
   ])("%s is answered", async (_, frames) => {
     peer.send(...frames);
-    await expect.poll(() => peer.said(frameTypes.headers).length).toBe(2);
+    await expect.poll(() => peer.framesOf(frameTypes.headers).length).toBe(2);
     expect(peer.goawayCode()).toBeUndefined();
   });
 
@@ -121,9 +121,9 @@ describe("a request", () => {
     ["shorter than announced", request("content-length", "3")],
   ])("%s is reset, and the next one is answered", async (_, pairs) => {
     peer.send(headers(1, pairs), headers(3));
-    await expect.poll(() => peer.said(frameTypes.headers).length).toBe(2);
+    await expect.poll(() => peer.framesOf(frameTypes.headers).length).toBe(2);
     expect(peer.resetCode()).toBe(errorCodes.protocol);
-    expect(peer.said(frameTypes.rstStream).map(({ streamId }) => streamId)).toEqual([1]);
+    expect(peer.framesOf(frameTypes.rstStream).map(({ streamId }) => streamId)).toEqual([1]);
   });
 
   it.each<[string, Buffer[], number]>([
@@ -177,7 +177,7 @@ describe("a request", () => {
       ping(),
     );
     await expect.poll(peer.hasPong).toBe(true);
-    expect(peer.heard.filter(({ streamId }) => streamId === 1)).toEqual([]);
+    expect(peer.frames.filter(({ streamId }) => streamId === 1)).toEqual([]);
     expect(peer.requests).toBe(0);
   });
 });
@@ -197,7 +197,7 @@ describe("an answer", () => {
     peer.client.write(Buffer.concat([ping(), settingsFrame({ initialWindowSize: 65_535 })]));
     await expect.poll(peer.hasPong).toBe(true);
     expect(monotonicMs() - startedAtMs).toBeLessThan(15_000);
-    await expect.poll(() => peer.said(frameTypes.data).length).toBe(4_000);
+    await expect.poll(() => peer.framesOf(frameTypes.data).length).toBe(4_000);
   });
 
   it("stays buffered in its stream until the client reads", async () => {
@@ -211,7 +211,7 @@ describe("an answer", () => {
     peer.client.resume();
     await expect.poll(() => peer.large?.isClosed).toBe(true);
     await expect
-      .poll(() => peer.said(frameTypes.data).reduce((sum, { payload }) => sum + payload.length, 0))
+      .poll(() => peer.framesOf(frameTypes.data).reduce((sum, { payload }) => sum + payload.length, 0))
       .toBe(largeBytes);
   });
 });
@@ -231,7 +231,7 @@ describe("a closing connection", () => {
     await setTimeout(1_500);
     peer.client.resume();
     await expect.poll(() => peer.client.closed).toBe(true);
-    expect(peer.said(frameTypes.data).reduce((sum, { payload }) => sum + payload.length, 0)).toBe(
+    expect(peer.framesOf(frameTypes.data).reduce((sum, { payload }) => sum + payload.length, 0)).toBe(
       peer.requests * mediumBytes,
     );
   });
@@ -239,25 +239,25 @@ describe("a closing connection", () => {
   it("sends GOAWAY, answers earlier requests and closes", async () => {
     peer.send(headers(1, request(), endHeaders));
     await expect.poll(() => peer.connections.length).toBe(1);
-    await expect.poll(() => peer.heard.length).toBeGreaterThan(1);
+    await expect.poll(() => peer.frames.length).toBeGreaterThan(1);
     peer.connections[0]?.announceEnd();
     peer.client.write(Buffer.concat([headers(3, request(), endHeaders), ping()]));
     await expect.poll(peer.goawayCode).toBe(errorCodes.none);
     await expect.poll(peer.hasPong).toBe(true);
     peer.connections[0]?.close();
     peer.client.write(Buffer.concat([headers(5), data(1, "", endStream)]));
-    await expect.poll(() => peer.said(frameTypes.data).map(({ streamId }) => streamId)).toEqual([1]);
+    await expect.poll(() => peer.framesOf(frameTypes.data).map(({ streamId }) => streamId)).toEqual([1]);
     expect(peer.client.closed).toBe(false);
     peer.client.write(data(3, "", endStream));
     await expect.poll(() => peer.client.closed).toBe(true);
-    expect(peer.said(frameTypes.data).map(({ streamId }) => streamId)).toEqual([1, 3]);
-    expect(peer.said(frameTypes.rstStream).map(({ streamId }) => streamId)).toEqual([5]);
+    expect(peer.framesOf(frameTypes.data).map(({ streamId }) => streamId)).toEqual([1, 3]);
+    expect(peer.framesOf(frameTypes.rstStream).map(({ streamId }) => streamId)).toEqual([5]);
     expect(peer.resetCode()).toBe(errorCodes.refusedStream);
   });
 
   it("answers earlier requests after the client's GOAWAY", async () => {
     peer.send(headers(1, request(), endHeaders), goawayFrame(0, 0), data(1, "", endStream), headers(3));
-    await expect.poll(() => peer.said(frameTypes.data)).toHaveLength(2);
+    await expect.poll(() => peer.framesOf(frameTypes.data)).toHaveLength(2);
     peer.client.end();
     await expect.poll(() => peer.connections[0]?.destroyed).toBe(true);
   });

@@ -16,10 +16,10 @@ let server: Server;
 let peer: Socket;
 let connection: ClientConnection;
 /** What the client has said. */
-let heard: { type: number; streamId: number; payload: Buffer }[];
+let frames: { type: number; streamId: number; payload: Buffer }[];
 
 beforeEach(async () => {
-  heard = [];
+  frames = [];
   server = createServer();
   await once(server.listen(0, "127.0.0.1"), "listening");
   const accepted = once(server, "connection") as Promise<[Socket]>;
@@ -28,7 +28,7 @@ beforeEach(async () => {
   [peer] = await accepted;
   peer.on("error", () => {});
   let prefaceBytes = preface.length;
-  const reader = new FrameReader((type, _bits, streamId, payload) => heard.push({ type, streamId, payload }));
+  const reader = new FrameReader((type, _bits, streamId, payload) => frames.push({ type, streamId, payload }));
   peer.on("data", (chunk: Buffer) => {
     reader.read(chunk.subarray(prefaceBytes));
     prefaceBytes = Math.max(0, prefaceBytes - chunk.length);
@@ -48,8 +48,8 @@ function call(bytes: number): Promise<CallEnd> {
   });
 }
 
-const said = (type: number) => heard.filter((one) => one.type === type);
-const resets = () => said(frameTypes.rstStream).map(({ streamId, payload }) => [streamId, payload.readUInt32BE(0)]);
+const framesOf = (type: number) => frames.filter((one) => one.type === type);
+const resets = () => framesOf(frameTypes.rstStream).map(({ streamId, payload }) => [streamId, payload.readUInt32BE(0)]);
 
 function trailersOnly(streamId: number, ...status: string[]): Buffer {
   const fields = encodeHeaders([":status", "200", ...status]);
@@ -59,9 +59,9 @@ function trailersOnly(streamId: number, ...status: string[]): Buffer {
 describe("a call", () => {
   it("answered before it was sent completely is not sent to its end", async () => {
     peer.write(settingsFrame({ initialWindowSize: 10 }));
-    await expect.poll(() => said(frameTypes.settings).length).toBe(2);
+    await expect.poll(() => framesOf(frameTypes.settings).length).toBe(2);
     const end = call(100);
-    await expect.poll(() => said(frameTypes.data).length).toBe(1);
+    await expect.poll(() => framesOf(frameTypes.data).length).toBe(1);
     peer.write(trailersOnly(1, "grpc-status", "8", "grpc-message", "too much"));
     expect(await end).toMatchObject({ code: 8, message: "too much" });
     await expect.poll(resets).toEqual([[1, errorCodes.cancel]]);
@@ -70,10 +70,10 @@ describe("a call", () => {
   it("answered after it was sent completely is not reset", async () => {
     peer.write(settingsFrame({}));
     const end = call(100);
-    await expect.poll(() => said(frameTypes.data).length).toBe(1);
+    await expect.poll(() => framesOf(frameTypes.data).length).toBe(1);
     peer.write(Buffer.concat([trailersOnly(1, "grpc-status", "8"), frame(frameTypes.ping, 0, 0, Buffer.alloc(8))]));
     expect(await end).toMatchObject({ code: 8 });
-    await expect.poll(() => said(frameTypes.ping).length).toBe(1);
+    await expect.poll(() => framesOf(frameTypes.ping).length).toBe(1);
     expect(resets()).toEqual([]);
   });
 
@@ -87,7 +87,7 @@ describe("a call", () => {
   ])("ends with its code and %s", async (_what, fields, message) => {
     peer.write(settingsFrame({}));
     const end = call(1);
-    await expect.poll(() => said(frameTypes.data).length).toBe(1);
+    await expect.poll(() => framesOf(frameTypes.data).length).toBe(1);
     peer.write(trailersOnly(1, "grpc-status", "5", ...fields));
     expect(await end).toMatchObject({ code: 5, message });
   });

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { reportFailures } from "./failure-report.ts";
 import { FailedStart } from "./start-error.ts";
-import { tellTroubles } from "./troubles.ts";
 
 let folder: string;
 let logFile: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "setpoint-troubles-"));
+  folder = mkdtempSync(join(tmpdir(), "setpoint-failures-"));
   logFile = join(folder, "gateway.log");
 });
 
@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 function tell() {
   const lines: string[] = [];
-  return { lines, ...tellTroubles("gateway", logFile, (line) => lines.push(line)) };
+  return { lines, ...reportFailures("gateway", logFile, (line) => lines.push(line)) };
 }
 
 function failed(reason: string): FailedStart {
@@ -38,7 +38,7 @@ describe("the report about a process in trouble", () => {
 
   it("is repeated after a recovery", () => {
     const { lines, onDeath, onRecovery } = tell();
-    const killed = { reason: "ended by SIGKILL", killed: true, hopeless: false };
+    const killed = { reason: "ended by SIGKILL", killed: true, isPermanent: false };
     onDeath(killed);
     onDeath(killed);
     onRecovery();
@@ -63,7 +63,7 @@ describe("the report about a process in trouble", () => {
   ])("gives the reason from its log: %s", (_, log, why) => {
     writeFileSync(logFile, log);
     const { lines, onDeath } = tell();
-    onDeath({ reason: "exit code 1", killed: false, hopeless: false });
+    onDeath({ reason: "exit code 1", killed: false, isPermanent: false });
     expect(lines).toEqual([`  gateway died (exit code 1: ${why}) and is started again`]);
   });
 });

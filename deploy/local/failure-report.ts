@@ -1,25 +1,25 @@
 import type { Exit } from "./background-process.ts";
-import { tellingLine } from "./last-lines.ts";
+import { mostInformativeLine } from "./last-lines.ts";
 import { FailedStart } from "./start-error.ts";
 
 /**
  * Reports what happens to a supervised process: one line for each cause until it has recovered, not for each attempt.
  */
-export function tellTroubles(name: string, logFile: string, say: (line: string) => void) {
-  const told = new Set<string>();
-  const tell = (line: string): void => {
+export function reportFailures(name: string, logFile: string, say: (line: string) => void) {
+  const reported = new Set<string>();
+  const report = (line: string): void => {
     // Log lines that say the same differ in their times.
     const cause = line.replaceAll(/\d[\d:.-]+/g, "");
-    if (!told.has(cause)) say(`  ${line}`);
-    told.add(cause);
+    if (!reported.has(cause)) say(`  ${line}`);
+    reported.add(cause);
   };
   return {
     onDeath: ({ reason, killed }: Exit): void =>
-      tell(`${name} died (${killed ? reason : `${reason}: ${tellingLine(logFile)}`}) and is started again`),
+      report(`${name} died (${killed ? reason : `${reason}: ${mostInformativeLine(logFile)}`}) and is started again`),
     onFailedStart: (error: unknown): void =>
-      tell(`${name} does not start (${reasonOf(error)}); it is tried until it does, see ${logFile}`),
+      report(`${name} does not start (${reasonOf(error)}); it is tried until it does, see ${logFile}`),
     onRecovery: (): void => {
-      told.clear();
+      reported.clear();
       say(`  ${name} is up again`);
     },
   };

@@ -8,7 +8,7 @@ interface LogLine {
 }
 
 /** What operators see of the gateway: its connections, its metrics and its log. */
-export class GatewaySigns {
+export class GatewayTelemetry {
   readonly #stack: Stack;
   #logStart = 0;
 
