@@ -32,19 +32,19 @@ beforeEach(async () => {
   stub = await openStubService({
     methods: {
       createVersion: async (request) => {
-        holdUpOnceAnswered();
+        blockOnceAnswered();
         return { preset: store(request) };
       },
       batchCreateVersions: async ({ requests }) => {
-        holdUpOnceAnswered();
+        blockOnceAnswered();
         return { outcomes: requests.map((each) => ({ outcome: { case: "preset" as const, value: store(each) } })) };
       },
       updatePreset: async (request) => {
-        holdUpOnceAnswered();
+        blockOnceAnswered();
         return { preset: store(request) };
       },
       getPreset: async (request) => {
-        holdUpOnceAnswered();
+        blockOnceAnswered();
         return { preset: store(request) };
       },
     },
@@ -58,11 +58,11 @@ afterEach(async () => {
 });
 
 /** Nothing else runs here until the caller's time is up; by then the answer lies in the caller's socket. */
-function holdUpOnceAnswered(): void {
+function blockOnceAnswered(): void {
   setImmediate(() => {
-    holdUp(timeoutMs + 100);
+    blockProcess(timeoutMs + 100);
     onResume();
-  setImmediate(() => blockProcess(timeoutMs + 100));
+  });
 }
 
 async function openClient(): Promise<PresetClient> {
@@ -94,8 +94,8 @@ describe("a gateway blocked past a call's deadline reads the answers it has rece
   });
 });
 
-describe("a gateway that was held up for longer than a service may be silent", () => {
-  it("takes it for in reach where its answer has come", async () => {
+describe("a gateway blocked for longer than a service may be silent", () => {
+  it("considers the service reachable if its answer has arrived", async () => {
     await openClient();
     const { getPreset } = grpcClient(PresetService, channel);
     const reach = new ServiceReach(timeoutMs);
@@ -108,11 +108,11 @@ describe("a gateway that was held up for longer than a service may be silent", (
   });
 });
 
-describe("a process that was held up for longer than a check of readiness may take", () => {
-  it("is ready where the answer to the check has come", async () => {
+describe("a process blocked for longer than a readiness check may take", () => {
+  it("is ready if the answer to the check has arrived", async () => {
     const database = createServer((socket) => {
       socket.write("answer");
-      holdUp(2_100);
+      blockProcess(2_100);
     });
     await once(database.listen(0, "127.0.0.1"), "listening");
     const socket = connect((database.address() as AddressInfo).port, "127.0.0.1");
