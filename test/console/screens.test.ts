@@ -19,11 +19,11 @@ const screens: Readonly<Record<string, readonly [path: string, complete: string]
   presets: ["/default/presets", "text=Another preset"],
   "presets, none found": ["/default/presets?q=nothing-like-it", "text=No preset matches"],
   preset: ["/default/presets/support-bot", "text=Serves v1"],
-  "a preset whose words have no end": [`/default/presets/${longSlug}`, "text=Serves v1"],
+  "a preset with very long words": [`/default/presets/${longSlug}`, "text=Serves v1"],
   "a version as JSON": ["/default/presets/support-bot?v=2&view=json", "text=You are looking at v2 >> visible=true"],
-  "a preset that is not there": ["/default/presets/nothing", "role=alert"],
+  "a missing preset": ["/default/presets/nothing", "role=alert"],
   compare: ["/default/presets/support-bot/compare/1...2", ".diff"],
-  "compare, with what stayed": ["/default/presets/support-bot/compare/1...2?all=1", ".diff"],
+  "compare, with unchanged lines": ["/default/presets/support-bot/compare/1...2?all=1", ".diff"],
   edit: ["/default/presets/support-bot/edit?from=2", ".cm-content"],
   try: ["/default/presets/support-bot/try", "text=chat/completions"],
   "new preset": ["/default/presets/~new", ".cm-content"],
@@ -32,7 +32,7 @@ const screens: Readonly<Record<string, readonly [path: string, complete: string]
   "members of a workspace": ["/default/team/default", "table .two-lines"],
   activity: ["/default/activity", ".activity-table .two-lines"],
   "activity of the organization": ["/default/activity?log=organization", ".activity-table .two-lines"],
-  "no screen": ["/default/nothing", "text=There is nothing at this address"],
+  "an unknown screen": ["/default/nothing", "text=There is nothing at this address"],
 };
 
 let underTest: ConsoleUnderTest;

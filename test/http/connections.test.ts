@@ -186,7 +186,7 @@ describe("a request that reaches no route", () => {
     ["a tunnel", "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", "none", 400],
     ["headers that are too large", `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, "none", 431],
     ["a broken percent-encoding", "GET /api/v1/presets/%zz HTTP/1.1\r\nHost: a\r\n\r\n", "GET none", 400],
-    ["a path that is not there", "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", "GET none", 404],
+    ["an unknown path", "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", "GET none", 404],
     ["no Host", "GET /nothing HTTP/1.1\r\n\r\n", "GET none", 400],
     ["an expectation", "GET /nothing HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n", "GET none", 417],
   ];

@@ -234,9 +234,9 @@ describe("500 clients that do not read", () => {
 /** Builds that are none, each in a folder of its own. */
 const broken: readonly (readonly [string, (dist: string) => void])[] = [
   ["nothing", () => {}],
-  ["a file in the place of the folder", (dist) => writeFileSync(dist, "")],
+  ["a file in place of the folder", (dist) => writeFileSync(dist, "")],
   ["an empty page", (dist) => writeIn(dist, { "index.html": "" })],
-  ["a folder in the place of the page", (dist) => mkdirSync(join(dist, "index.html"), { recursive: true })],
+  ["a folder in place of the page", (dist) => mkdirSync(join(dist, "index.html"), { recursive: true })],
   ["files without a page", (dist) => writeIn(dist, { "assets/index-abc.js": script })],
   [
     "a page without its script",

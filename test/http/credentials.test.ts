@@ -70,7 +70,7 @@ describe.each(operations)("%s", (_operation, kind, send) => {
     "no scheme": () => goodKey(),
     "two keys": () => `Bearer ${goodKey()} ${goodKey()}`,
     "a key of another system": () => `Bearer sk-or-v1-${"0".repeat(64)}`,
-    "a key that is cut short": () => `Bearer ${goodKey().slice(0, -1)}`,
+    "a truncated key": () => `Bearer ${goodKey().slice(0, -1)}`,
     "a key with a wrong checksum": () => `Bearer ${goodKey().replace(/.$/, (last) => (last === "x" ? "y" : "x"))}`,
     "an unknown key": () => `Bearer ${keyFromBytes(Buffer.alloc(32, 7))}`,
     "a disabled key": async () => bearer(await stack.tenants.createKey(stack, { kind, disabled: true })),

@@ -79,7 +79,7 @@ describe("migrate", () => {
     expect(await run()).toEqual([]);
   });
 
-  describe("with its lock row, valid on cluster nodes and Vitess,", () => {
+  describe("with its lock row, on any cluster node and on Vitess", () => {
     const lockRow = "SELECT applied_at FROM schema_migrations WHERE name = 'migrating'";
     const insertLock =
       "INSERT INTO schema_migrations VALUES ('migrating', 'another', UTC_TIMESTAMP(3) - INTERVAL ? SECOND)";
