@@ -40,7 +40,7 @@ describe("the gateway's config", () => {
     expect(readGatewayConfig({ KEY_RATE_LIMIT: "5", KEY_RATE_BURST: "9" }).keyRateLimit?.burst).toBe(9);
   });
 
-  it("means no limit by 0", () => {
+  it("treats 0 as no limit", () => {
     const config = readGatewayConfig({ KEY_RATE_LIMIT: "0", REFUSED_KEY_RATE_LIMIT: "0" });
     expect([config.keyRateLimit, config.refusedKeyRateLimit]).toEqual([undefined, undefined]);
   });

@@ -22,11 +22,14 @@ describe("planInstances", () => {
     [8, 2, true, { gateways: 2, presets: 2 }],
     [8, 0.5, true, { gateways: 1, presets: 1 }],
     [8, 8, false, { gateways: 1, presets: 2 }],
-  ])("suits %i cores with %d GiB, where sharing a port is %s", async (cores, gib, sharesPorts, counts) => {
-    const machine = { cores, memoryBytes: gib * gibibyte, sharesPorts };
-    for (const environment of [{}, { GATEWAY_PROCESSES: "auto", PRESET_PROCESSES: " auto " }])
-      expect(await countsOf(environment, machine)).toEqual({ ...counts, organizations: 1 });
-  });
+  ])(
+    "chooses the number of processes for %i cores and %d GiB, sharing a port: %s",
+    async (cores, gib, sharesPorts, counts) => {
+      const machine = { cores, memoryBytes: gib * gibibyte, sharesPorts };
+      for (const environment of [{}, { GATEWAY_PROCESSES: "auto", PRESET_PROCESSES: " auto " }])
+        expect(await countsOf(environment, machine)).toEqual({ ...counts, organizations: 1 });
+    },
+  );
 
   it("uses the configured numbers, and gives each gateway all targets", async () => {
     const told = { GATEWAY_PROCESSES: "2", PRESET_PROCESSES: "3" };

@@ -123,7 +123,7 @@ describe("violations", () => {
     ]);
   });
 
-  it.each(["k", "é", "😀"])("of a metadata key are decided by its characters: %s", (character) => {
+  it.each(["k", "é", "😀"])("of a metadata key depend on its length in characters, not bytes: %s", (character) => {
     const keyed = (length: number) => ({ messages: [], metadata: { [character.repeat(length)]: "" } });
     expect(violationsOf(chatCompletions, keyed(64))).toEqual([]);
     for (const length of [65, 1000]) {

@@ -185,7 +185,7 @@ export function describeDialect(name: string, dialect: Dialect, { least, kept, i
       for (const value of good) expect(configOf(dialect, { ...least, [field]: value })).toHaveProperty([field], value);
     });
 
-    it.each(Object.entries(kept))("keeps no %s that a config may not hold", (field, { good }) => {
+    it.each(Object.entries(kept))("keeps only %s values that a config may hold", (field, { good }) => {
       for (const value of good) expect(configChecks.get(field)?.violations(value, field)).toEqual([]);
     });
 
@@ -193,20 +193,20 @@ export function describeDialect(name: string, dialect: Dialect, { least, kept, i
       for (const value of good) expect(configOf(dialect, { ...least, [field]: value })).toEqual(leastConfig);
     });
 
-    it.each(Object.entries({ ...kept, ...ignored }))("refuses a wrong %s", (field, { bad }) => {
+    it.each(Object.entries({ ...kept, ...ignored }))("rejects an invalid %s", (field, { bad }) => {
       for (const [value, below, message] of bad) {
         expect(violationsOf(dialect, { ...least, [field]: value })).toContainEqual({ path: field + below, message });
       }
     });
 
     it.each(Object.keys({ ...kept, ...ignored }).filter((field) => !(field in least)))(
-      "takes %s: null as not sent",
+      "treats %s: null as not sent",
       (field) => {
         expect(configOf(dialect, { ...least, [field]: null })).toEqual(leastConfig);
       },
     );
 
-    it("describes every field that it knows in its schema", () => {
+    it("describes every known field in its schema", () => {
       expect(dialect.bodySchema.type).toBe("object");
       expect(Object.keys(dialect.bodySchema.properties)).toEqual(expect.arrayContaining([...dialect.keptKeys]));
     });

@@ -63,7 +63,7 @@ it("returns everything received at the end of a stream, complete or not", () => 
   expect(letThrough(["data: [DONE]\n"]).rest).toBe("data: [DONE]\n");
 });
 
-it("passes an oversized event on in pieces, and later ones complete again", () => {
+it("passes on an oversized event in pieces, and later events complete", () => {
   const piece = "x".repeat(40 * 1024);
   const { sent, rest, isInside } = letThrough([`data: ${piece}`, piece, piece, "\n", "\ndata: 2", "\n\n"]);
   expect(sent).toEqual(["", `data: ${piece}${piece}`, piece, "", "\n\n", "data: 2\n\n"]);

@@ -193,7 +193,7 @@ describe("a request without a preset", () => {
     expect(() => send('{"messages":[]}')).toThrow("model is required");
   });
 
-  it("has a provenance of only its own fields", () => {
+  it("reports all its fields as its own in the provenance", () => {
     expect(send('{"model":"m","tools":[{}],"a/b~c":1}').provenance()).toEqual({
       preset: null,
       fields: { "/model": { from: "request" }, "/tools/0": { from: "request" }, "/a~1b~0c": { from: "request" } },

@@ -208,7 +208,7 @@ async function counted(name: string): Promise<number> {
   return Number(line?.split(" ").at(-1));
 }
 
-describe("a cached preset, by age", () => {
+describe("a cached preset", () => {
   it("is served without a call or a wait for up to 0.7 s", async () => {
     await find();
     await pass(699);

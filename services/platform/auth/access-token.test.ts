@@ -397,7 +397,7 @@ describe("clock differences", () => {
     expect(fetches).toBe(3);
   });
 
-  it("count a rejected token once", async () => {
+  it("make a rejected token count once as out of time", async () => {
     issuerAheadMs = 0;
     await expect(authenticate(signAhead(-90))).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
     vi.advanceTimersByTime(1_001);
@@ -430,7 +430,7 @@ describe("clock differences", () => {
   it.each([
     [-62, 0],
     [-66, 1],
-  ])("of %i seconds count a one-minute token %i times, unless it only just expired", async (ahead, times) => {
+  ])("of %i seconds make a one-minute token count %i times as out of time", async (ahead, times) => {
     await authenticate(signAhead(ahead));
     expect(await metrics.registry.getSingleMetricAsString("setpoint_tokens_out_of_time_total")).toMatch(
       new RegExp(` ${times}$`, "m"),

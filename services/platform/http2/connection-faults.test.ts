@@ -15,7 +15,7 @@ afterEach(() => peer.close());
 const { endHeaders, padded, ack } = flags;
 const noBytes = Buffer.alloc(0);
 
-describe("a connection is closed with GOAWAY by", () => {
+describe("a connection is closed by", () => {
   const opened = () => headers(1, request(), endHeaders);
 
   it.each<[string, () => Buffer[], number]>([
@@ -120,7 +120,7 @@ describe("a connection is closed with GOAWAY by", () => {
         ]).flat(),
       errorCodes.enhanceYourCalm,
     ],
-  ])("%s", async (_, frames, code) => {
+  ])("%s, with GOAWAY", async (_, frames, code) => {
     peer.send(...frames());
     await expect.poll(() => peer.client.closed).toBe(true);
     expect(peer.goawayCode()).toBe(code);
@@ -133,7 +133,7 @@ describe("a connection is closed with GOAWAY by", () => {
       "a first frame that is only a settings ack",
       Buffer.concat([preface, frame(frameTypes.settings, ack, 0, noBytes)]),
     ],
-  ])("%s", async (_, bytes) => {
+  ])("%s, with GOAWAY", async (_, bytes) => {
     peer.client.write(bytes);
     await expect.poll(() => peer.client.closed).toBe(true);
     expect(peer.goawayCode()).toBe(errorCodes.protocol);

@@ -2,7 +2,7 @@ import { Counter as PromCounter, Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { Counter } from "./counter.ts";
 
-it("is rendered like prom-client's own", async () => {
+it("renders a counter like prom-client", async () => {
   const [ours, theirs] = [new Registry(), new Registry()];
   for (const registry of [ours, theirs]) registry.setDefaultLabels({ process: "test" });
   const common = { name: "bytes_total", help: "How many." };

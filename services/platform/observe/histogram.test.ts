@@ -10,7 +10,7 @@ function registryOfTest(): Registry {
   return registry;
 }
 
-it("is rendered like prom-client's own", async () => {
+it("renders a histogram like prom-client", async () => {
   const [ours, theirs] = [registryOfTest(), registryOfTest()];
   const common = { name: "seconds", help: "How long.", buckets };
   const histogram = new Histogram({ ...common, labelNames: ["operation", "outcome"], registry: ours });
@@ -30,7 +30,7 @@ it("is rendered like prom-client's own", async () => {
   expect(await ours.metrics()).toBe(await theirs.metrics());
 });
 
-it("may have one label", async () => {
+it("renders a histogram with one label like prom-client", async () => {
   const [ours, theirs] = [registryOfTest(), registryOfTest()];
   const common = { name: "parts", help: "How many.", buckets };
   new Histogram({ ...common, labelNames: ["batch"], registry: ours }).at("reads").observe(3);
@@ -38,7 +38,7 @@ it("may have one label", async () => {
   expect(await ours.metrics()).toBe(await theirs.metrics());
 });
 
-it("may have no labels", async () => {
+it("renders a histogram without labels like prom-client", async () => {
   const [ours, theirs] = [registryOfTest(), registryOfTest()];
   const common = { name: "seconds", help: "How long.", buckets };
   new Histogram({ ...common, labelNames: [], registry: ours }).at().observe(3);

@@ -20,7 +20,7 @@ it("behaves like a map", () => {
   ]);
 });
 
-it("may be changed during iteration", () => {
+it("allows changes during iteration", () => {
   const map = new TransientMap<number, string>();
   for (const key of [1, 2, 3]) map.set(key, `${key}`);
   for (const [key] of map.entries()) {
