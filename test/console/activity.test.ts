@@ -269,7 +269,7 @@ describe.skipIf(!browserPath)("the activity screen", { timeout: 180_000 }, () =>
     expect(await on.faults()).toEqual([]);
   });
 
-  it("goes to what had changed by a day, and pages from there on", async () => {
+  it("jumps to the changes up to a day, and pages from there", async () => {
     const { stack } = underTest;
     const [[last]] = await stack.organizationPool.query<({ readonly at: Date } & RowDataPacket)[]>(
       "SELECT created_at AS at FROM organization_changes WHERE target_name = 'person-39@example.com'",

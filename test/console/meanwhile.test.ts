@@ -222,7 +222,7 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     await page.locator("ins").first().waitFor();
   });
 
-  it("keeps the console while a screen of it cannot be loaded, and loads it once the gateway is there again", async () => {
+  it("keeps running while a screen cannot be loaded, and loads it once the gateway is back", async () => {
     const { page, open } = await signedIn();
     await open("/default/presets");
     await page.context().setOffline(true);

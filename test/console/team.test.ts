@@ -117,7 +117,7 @@ describe.skipIf(!browserPath)("the team screen", { timeout: 180_000 }, () => {
     expect((await underTest.stack.request("GET", "/presets", { key })).status).toBe(401);
   });
 
-  it("is searched by name and by address, wherever in the list, and Back leads to the list", async () => {
+  it("finds members by name and address across pages, and Back returns to the list", async () => {
     const { makeMember } = administrator(underTest.stack);
     const email = `${freshName("eva")}@example.com`;
     // More than a page of older ones, so that she is not among those that are loaded.

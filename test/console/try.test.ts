@@ -222,7 +222,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await on.page.getByRole("heading", { level: 1, name: "resting" }).waitFor();
   });
 
-  it("leaves the form where it is while the preset cannot be loaded, or is not active", async () => {
+  it("does not move the form if the preset cannot be loaded or is not active", async () => {
     await underTest.stack.create("unreachable");
     const other = await underTest.newPage({ key: underTest.stack.apiKey });
     await other.page.route("**/api/v1/presets/unreachable*", (route) => route.fulfill({ status: 503 }));

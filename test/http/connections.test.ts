@@ -182,8 +182,8 @@ describe("a 401 answer", () => {
 
 describe("a request that reaches no route", () => {
   const cases: [string, string, string, number][] = [
-    ["bytes that are no request", "GARBAGE\r\n\r\n", "none", 400],
-    ["a tunnel", "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", "none", 400],
+    ["bytes that are not HTTP", "GARBAGE\r\n\r\n", "none", 400],
+    ["a CONNECT request", "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", "none", 400],
     ["headers that are too large", `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, "none", 431],
     ["a broken percent-encoding", "GET /api/v1/presets/%zz HTTP/1.1\r\nHost: a\r\n\r\n", "GET none", 400],
     ["an unknown path", "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", "GET none", 404],

@@ -288,7 +288,7 @@ describe("nothing stays in flight", () => {
       0x40000,
     ],
     [
-      "sent a second request behind one that waits for its body",
+      "pipelined a request after one that waits for its body",
       () => {
         const connection = announce(bodyBytesMax);
         connection.socket.write(

@@ -237,7 +237,7 @@ describe("workspace members", () => {
   it.each<[string, object, string[]]>([
     ["nobody", { user_ids: [] }, ["user_ids"]],
     ["too many", { user_ids: Array.from({ length: 101 }, (_, n) => `user_${n}`) }, ["user_ids"]],
-    ["no list", { user_ids: "user_a" }, ["user_ids"]],
+    ["a value that is not a list", { user_ids: "user_a" }, ["user_ids"]],
     ["no field", {}, ["user_ids"]],
     ["an unknown field", { user_ids: ["user_a"], role: "admin" }, ["role"]],
   ])("are not changed by %s", async (_name, body, paths) => {

@@ -153,7 +153,7 @@ describe("requests in flight over gRPC", () => {
     await expect.poll(() => statusOf(send(others, opened, readPath, Buffer.alloc(0)))).toBe(0);
   });
 
-  it("make room for others if they never arrive, while those that have arrived get done", async () => {
+  it("make room for others if they never arrive, while complete ones are processed", async () => {
     const { opened, waiting } = await openHeld(2 * mebibyte, { arrivalMaxMs: 1_000 });
     const taken = send(newSession(opened), opened, creationPath, creation(0.5 * mebibyte));
     await expect.poll(() => waiting.length).toBe(1);
@@ -174,7 +174,7 @@ describe("requests in flight over gRPC", () => {
     expect(await statusOf(taken)).toBe(0);
   });
 
-  it("may take their time to arrive while there is room", async () => {
+  it("may arrive slowly while there is room", async () => {
     const { opened, waiting } = await openHeld(2 * mebibyte, { arrivalMaxMs: 100 });
     const slow = newSession(opened).request({
       ":method": "POST",

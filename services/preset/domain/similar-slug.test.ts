@@ -9,7 +9,7 @@ describe("mostSimilar", () => {
     ["two swapped letters", "supprot-bot", "support-bot"],
     ["upper case", "Support-Bot", "support-bot"],
     ["another separator", "support_bot", "support-bot"],
-    ["a separator that is missing", "supportbot", "support-bot"],
+    ["a missing separator", "supportbot", "support-bot"],
     ["three typos in ten letters", "spuport-bt", "support-bot"],
     ["upper case of one letter", "A", "a"],
   ])("finds a slug despite %s", (_name, given, meant) => {
@@ -19,10 +19,10 @@ describe("mostSimilar", () => {
   it.each([
     ["there are no slugs", "support", []],
     ["nothing is close", "support", ["billing", "suborn", "s"]],
-    ["it is short and the other is not the same", "ab", ["ac", "a", "abc"]],
+    ["the slug is short and not the same", "ab", ["ac", "a", "abc"]],
     ["there is more than one typo in three letters", "abcdef", ["xyzdef", "abc"]],
-    ["it is long and there are more than four typos", "a".repeat(60), [`${"a".repeat(55)}bbbbb`, "a".repeat(55)]],
-  ])("is none where %s", (_name, given, others) => {
+    ["it is long with more than four typos", "a".repeat(60), [`${"a".repeat(55)}bbbbb`, "a".repeat(55)]],
+  ])("finds nothing if %s", (_name, given, others) => {
     expect(mostSimilar(given, others)).toBeUndefined();
   });
 

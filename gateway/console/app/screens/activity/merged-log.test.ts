@@ -74,7 +74,7 @@ describe("two merged logs", () => {
     expect(times).toEqual([...times].sort().reverse());
   });
 
-  it("may end earlier, and is then the same as logs that were never longer", () => {
+  it("cut off at a time equal logs that end there", () => {
     const logs = [logOf("a", [1, 3, 5, 7, 9, 11]), logOf("b", [2, 4, 6, 8, 10])];
     const ends = [4, 1];
     const shorter = logs.map((log, index) => log.slice(log.length - (ends[index] ?? 0)));
@@ -97,7 +97,7 @@ describe("two merged logs", () => {
     [5, 3],
     [6, 5],
     [99, 6],
-  ])("finds how many entries are older than second %i: %i", async (second, count) => {
+  ])("counts the entries older than second %i: %i", async (second, count) => {
     const log = logOf("a", [1, 2, 4, 5, 5, 9]).toReversed();
     let calls = 0;
     // The log has grown before the first of them.

@@ -22,14 +22,14 @@ describe.each([
     end,
   );
 
-  it("is read event by event, wherever it is cut", async () => {
+  it("is read event by event, wherever it is split", async () => {
     for (let cut = 0; cut <= stream.length; cut++) {
       expect(await read([stream.slice(0, cut), stream.slice(cut)]), `cut at ${cut}`).toEqual(["{\n1}", '"2"']);
     }
     expect(await read([...stream])).toEqual(["{\n1}", '"2"']);
   });
 
-  it("may end with an error of the gateway, whose lines end with LF", async () => {
+  it("may end with a gateway error whose lines end with LF", async () => {
     expect(await read([`data: 1${end}${end}`, "event: error\ndata: 2\n\n"])).toEqual(["1", "2"]);
     expect(await read([`data: 1${end}`, "\n\nevent: error\ndata: 2\n\n"])).toEqual(["1", "2"]);
   });
