@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 
-/** What a process has loaded that has imported a module, and nothing else: of Node, and of packages. */
+/** What a process has loaded after importing only one module: Node's own modules and packages. */
 function loadedWith(module: string): string {
   const url = JSON.stringify(new URL(module, import.meta.url));
   const script = `

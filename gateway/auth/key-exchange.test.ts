@@ -11,7 +11,7 @@ import { type ExchangeRequest, KeyExchange } from "./key-exchange.ts";
 
 const ttlMs = 60_000;
 
-/** An organization service that gives out `token-1`, `token-2` …, or fails while it is told to. */
+/** An organization service that issues `token-1`, `token-2` … or fails on request. */
 class AccessDouble {
   calls: { readonly key: string; readonly workspaceId: string; readonly requestId: string }[] = [];
   failure: Error | undefined;

@@ -17,7 +17,7 @@ const deadlineExceededCode = 4;
 const granted = (key = "") => create(ExchangeKeyResponseSchema, { accessToken: `token of ${key}` });
 const failed = (code: number) => ({ case: "error", value: create(StatusSchema, { code, message: "no" }) });
 
-/** A client of a service whose batches fail in the parts that `codeOf` says, or as a whole. */
+/** A client of a service whose batches fail in the parts given by `codeOf`, or as a whole. */
 function clientOf({ codeOf = () => 0, failure }: { codeOf?: (key: string) => number; failure?: Error } = {}) {
   const made: string[][] = [];
   const requestIds: string[] = [];

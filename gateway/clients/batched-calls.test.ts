@@ -7,7 +7,7 @@ import type { Call } from "./combined-options.ts";
 
 type Shout = (request: string, options: CallOptions) => Promise<{ text: string }>;
 
-/** A batched call that answers each request in capitals, fails those that begin with "bad", and shows the calls it made. */
+/** A batched call that returns each request in capitals, fails those that start with "bad", and exposes its calls. */
 function shout(gather: typeof batchCalls<string, { text: string }> = batchCalls) {
   const made: (readonly Call<string>[])[] = [];
   const callBatch = async (calls: readonly Call<string>[]) => {

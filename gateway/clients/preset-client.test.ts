@@ -22,7 +22,7 @@ type Outcome = (slug: string) => object;
 const found: Outcome = (slug) => ({ outcome: { case: "preset", value: create(PresetSchema, { slug }) } });
 const failed = (code: number) => ({ outcome: { case: "error", value: create(StatusSchema, { code, message: "no" }) } });
 
-/** The calls on a service that answers each creation alone, and each part of a batch as `outcomeOf` says. */
+/** Calls on a service that answers each single creation, and each part of a batch as `outcomeOf` says. */
 function callsOn(outcomeOf: Outcome) {
   const made: string[][] = [];
   const presets = {

@@ -22,7 +22,7 @@ class FakeSocket {
   destroyed = false;
 }
 
-/** A request on a connection, as much of it as is looked at. */
+/** The parts of a request and its connection that are looked at. */
 function exchangeOn(socket: FakeSocket, { method = "GET", length = 0, bodyLimit = limits.bodyBytesMax } = {}) {
   const response = Object.assign(new EventEmitter(), { destroy: vi.fn() });
   const reply = { raw: response, statusCode: 200, removeHeader: () => reply };

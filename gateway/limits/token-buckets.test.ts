@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** How many of so many tries are let through. */
+/** How many of this many attempts are admitted. */
 function takeOf(tries: number, name = "a", ofLimit = limit): number {
   return Array.from({ length: tries }, () => buckets.take(name, ofLimit)).filter(Boolean).length;
 }

@@ -14,7 +14,7 @@ describe.skipIf(!browserPath)("the activity screen", { timeout: 180_000 }, () =>
   beforeAll(async () => {
     underTest = await openConsole(browserPath ?? "");
     const { stack } = underTest;
-    // Both logs in turn, and more than two pages of them.
+    // Both logs in turn, more than two pages of them.
     for (let count = 0; count < 60; count++) {
       await stack.create(`preset-${count}`);
       await administrator(stack).makeMember(`person-${count}@example.com`);
@@ -31,7 +31,7 @@ describe.skipIf(!browserPath)("the activity screen", { timeout: 180_000 }, () =>
     await on.page.getByText(/, newest first$/).waitFor();
   }
 
-  /** What the entries are about, newest first. */
+  /** The targets of the entries, newest first. */
   async function namesOnPage(): Promise<string[]> {
     const texts = await entries().locator("p").allInnerTexts();
     return texts.map((text) => /(preset|person)-\d+/.exec(text)?.[0] ?? text);
@@ -124,7 +124,7 @@ describe.skipIf(!browserPath)("the activity screen", { timeout: 180_000 }, () =>
     ] as const) {
       await on.open(`/default/${section}`);
       await page.locator(link).first().waitFor();
-      // Neither the test nor the browser moves the page to what is clicked.
+      // Neither the test nor the browser scrolls to what is clicked.
       await page.evaluate(`scrollTo(0, 700); document.querySelector('.nav a[href$="keys"]').click()`);
       await page.getByRole("heading", { name: "Keys" }).waitFor();
       expect(await page.evaluate("scrollY"), section).toBe(0);
@@ -178,7 +178,7 @@ describe.skipIf(!browserPath)("the activity screen", { timeout: 180_000 }, () =>
     await page.getByLabel("What", { exact: true }).selectOption("Member added");
     await page.getByText(/^1–50 of 6\d, newest first$/).waitFor();
     await page.getByRole("navigation", { name: "Log" }).getByRole("link", { name: "Presets" }).press("Enter");
-    // Who is of both logs, what of one.
+    // The user filter applies to both logs, the action filter to one.
     await page.waitForURL(`**/activity?log=presets&user=${stack.userId}`);
     await page.getByText(`1–50 of ${presets}, newest first`).waitFor();
     await open("?log=presets&action=version_created");

@@ -30,7 +30,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     const on = await underTest.newPage();
     const { page } = on;
     await on.open("/");
-    // The field has the focus, and what is pasted is taken.
+    // The field is focused and accepts pasted text.
     await page.getByLabel("Key", { exact: true }).waitFor();
     await page.keyboard.insertText(stack.managementKey);
     await page.keyboard.press("Enter");
@@ -62,7 +62,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
       return json.data.designated_version.version;
     };
     expect(await served()).toBe(1);
-    // The button is gone, and the focus is where it was.
+    // The button is gone, and the focus stays in its place.
     await page.getByRole("button", { name: "Roll back to v1" }).waitFor({ state: "detached" });
     await expect.poll(() => page.evaluate("document.activeElement.className")).toBe("serving-text");
     await press(on, "Undo");
@@ -87,7 +87,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     await press(on, "Roll back to v1");
     await page.getByText(`${slug} now serves v1.`).waitFor();
     await page.getByText("Serves v1, newest is v4").waitFor();
-    // Enter once more would otherwise be for the button that has come in its place.
+    // Otherwise a second Enter would press the button that replaces it.
     await expect.poll(() => page.evaluate("document.activeElement.className")).toBe("serving-text");
     await press(on, "Serve v4");
     await page.getByText("Serves v4, the newest").waitFor();
@@ -125,14 +125,14 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
       .poll(() => on.page.locator(".changed-fields").allInnerTexts())
       .toEqual(["Nothing changed", "prompt, − seed", "model, + seed"]);
     expect(await on.shifts()).toEqual([]);
-    // All of an entry leads to its version.
+    // The whole entry links to its version.
     const { width = 0, height = 0 } = (await on.page.locator(".change").nth(1).boundingBox()) ?? {};
     await on.page
       .locator(".change")
       .nth(1)
       .click({ position: { x: width - 8, y: height - 8 } });
     await on.page.waitForURL(/\?v=3$/);
-    // What one change did to more than one thing is one sentence.
+    // A change of several things is one sentence.
     const { stack } = underTest;
     const body = { name: "Grown up", description: "For adults" };
     await stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body });
@@ -152,7 +152,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     await expect.poll(() => wordsOf(newer)).toMatch(/^To v3 Serving .+ just now Open 1 change$/);
     expect(await wordsOf(older)).toMatch(/^From v2 .+ just now Roll back to v2 Open$/);
     expect(await on.shifts()).toEqual([]);
-    // Each is named where it is chosen, and in the heading.
+    // Each is named where it is chosen and in the heading.
     expect(
       await on.page
         .locator("main")
@@ -165,7 +165,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     await older?.getByText("Serving").waitFor();
     await newer?.getByRole("button", { name: "Serve v3" }).waitFor();
     await expect.poll(() => on.page.evaluate("document.activeElement.className")).toContain("compared-versions");
-    // What is newer than what is served is one link away.
+    // Versions newer than the served one are one link away.
     await press(on, slug, "link");
     await press(on, "Compare with v3", "link");
     await on.page.waitForURL(/compare\/2\.\.\.3$/);
@@ -189,12 +189,12 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     expect((await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " "))[2]).toMatch(/^v1 .+ · just now$/);
     expect(await page.getByLabel(/^Another/).count()).toBe(0);
     expect(await on.axeViolations()).toEqual([]);
-    // From the one that is chosen to the one before it.
+    // From the chosen one to the one before it.
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.waitForURL(/compare\/1\.\.\.3$/);
 
-    // The log that is read reaches back a hundred changes.
+    // The loaded log reaches back a hundred changes.
     for (let change = 0; change < 100; change++) {
       await stack.request("PATCH", `/presets/${slug}`, { key: stack.apiKey, body: { name: `Name ${change}` } });
     }
@@ -243,7 +243,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     await one.page.getByText("Saved as v2").waitFor();
 
     await write(other, '{"model": "b", "temperature": 0.9, "top_p": 0.5}');
-    // A draft is there again after a reload.
+    // A draft survives a reload.
     await other.page.reload();
     await other.page.getByText("This is your earlier draft").waitFor();
     await press(other, "Review the changes");
@@ -281,7 +281,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
   });
 
   it("sees the server's issues at their fields", { timeout: journeyTimeoutMs }, async () => {
-    // The config is below all that is seen at once.
+    // The config is below the visible part of the page.
     await create("faulty", { model: "a" }, "Be brief.\n".repeat(100));
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     await on.open("/default/presets/faulty/edit?from=1");
@@ -389,7 +389,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     await page.getByText("Disabled: requests that name it are refused.").waitFor();
     await command("compare");
     await page.waitForURL(`**/presets/${slug}/compare/1...2`);
-    // It is not at hand here.
+    // It is not available here.
     await page.keyboard.press("Control+k");
     await page.getByRole("option", { name: slug }).waitFor();
     expect(await offered.count()).toBe(0);
@@ -411,7 +411,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     expect(await focused()).toBe(`${slug}-first`);
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("j");
-    // There is none behind the last.
+    // There is none after the last.
     await page.keyboard.press("j");
     expect(await focused()).toBe(`${slug}-third`);
     await page.keyboard.press("k");

@@ -245,7 +245,7 @@ describe.skipIf(!browserPath)("the keys screen", { timeout: 180_000 }, () => {
     await call("PATCH", `/organization/members/${creator_user_id}`, { first_name: "Hedwig", last_name: "Kiesler" });
     const name = freshName("long ago");
     await makeKey({ name, creator_user_id });
-    // More than a page of newer ones, so that it is not among those that are loaded.
+    // More than a page of newer ones, so that it is not among the loaded ones.
     for (let count = 0; count < 51; count++) await makeKey({ name: freshName("newer") });
     await openKeys(on);
     const { page } = on;

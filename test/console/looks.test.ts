@@ -23,7 +23,7 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
   const signedIn = (look: object): Promise<ConsolePage> =>
     underTest.newPage({ key: underTest.stack.managementKey, ...look });
 
-  /** What can be touched and is smaller than a finger. A link in a sentence is as high as its line. */
+  /** Touch targets smaller than a finger. A link in a sentence is as high as its line. */
   const smallTargets = (on: ConsolePage): Promise<string[]> =>
     on.page.locator("a[href], button, select, summary, input, textarea, [role=option]").evaluateAll((targets) =>
       targets.flatMap((target) => {
@@ -109,7 +109,7 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     await page.getByText("stepped now serves v1.").waitFor();
     await next.tap();
     await page.getByText("2 of 3", { exact: true }).waitFor();
-    // The notice with Undo stays on the next screen, too.
+    // The notice with Undo stays on the next screen as well.
     await page.getByRole("link", { name: "stepped" }).tap();
     await page.getByRole("button", { name: /^Edit v/ }).tap();
     await page.locator("#prompt").fill("Be both.");
@@ -131,7 +131,7 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     await isSeen("keys", "Create a key", "Create");
     await isSeen("team", "Add a member", "Add member");
     await isSeen("presets/support-bot", "Settings", "Save");
-    // What gets the focus is not below them.
+    // Focused elements are not below them.
     const status = page.getByRole("radio", { name: /^Archived/ });
     await status.focus();
     const [field, save] = [await status.boundingBox(), await page.getByRole("button", { name: "Save" }).boundingBox()];
@@ -298,7 +298,7 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
       .locator("tbody tr")
       .evaluateAll((rows) => rows.map((each) => Math.round(each.getBoundingClientRect().height)));
     expect(new Set(heights).size).toBe(1);
-    // Where there is room for a column, it is said there alone.
+    // If there is room for a column, it is shown only there.
     const tablet = await signedIn({ width: 720 });
     await tablet.page.getByRole("columnheader", { name: "Serves" }).waitFor();
     await row(tablet, "support-bot").waitFor();
@@ -414,7 +414,7 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     const config = await page.locator(".config-editor").boundingBox();
     expect(config?.y).toBe(prompt?.y);
     expect(config?.x).toBeGreaterThan((prompt?.x ?? 0) + (prompt?.width ?? 0));
-    // With all that is done with them in sight.
+    // With all their actions visible.
     expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThanOrEqual(900);
     await open("/default/presets/support-bot/try");
     const form = await page.locator("main form").boundingBox();
@@ -500,9 +500,9 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
       await route.continue();
     });
     await page.reload({ waitUntil: "commit" });
-    // Asked from here: a page that may not be painted yet has no frames to look at itself in.
+    // Asked from outside: a page that may not be painted yet cannot inspect its own frames.
     await expect.poll(() => page.evaluate("document.styleSheets.length")).toBeGreaterThan(0);
-    // Long enough to paint a page that may be painted.
+    // Long enough to paint a page that can be painted.
     await page.waitForTimeout(500);
     expect(await page.evaluate("performance.getEntriesByType('paint').length")).toBe(0);
     letThrough();
@@ -513,7 +513,7 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
   it("distinguishes current, selected and disabled items in forced colours", async () => {
     const on = await signedIn({ hasForcedColors: true });
     const { page } = on;
-    /** How something is drawn, as far as it can differ from its neighbours. */
+    /** How something is drawn, as far as it may differ from its neighbours. */
     const drawn = (selector: string) =>
       page
         .locator(selector)
@@ -525,7 +525,7 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
         });
     const differ = async (one: string, other: string) => expect(await drawn(one), one).not.toBe(await drawn(other));
     await page.getByText("support-bot").first().waitFor();
-    // A line around what has no room for one goes through its text.
+    // An outline around something without room for one would cross its text.
     expect(await drawn(".badge.is-quiet")).toMatch(/none$/);
     await differ(".nav a[aria-current]", ".nav a:not([aria-current])");
     await differ(".chip[aria-current]", ".chip:not([aria-current])");

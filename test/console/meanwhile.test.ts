@@ -42,7 +42,7 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     await patch(slug, { name: "Theirs" });
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("dialog").getByRole("alert").getByText("What you entered is still here").waitFor();
-    // What the colleague did is known by now.
+    // The colleague's change is known by now.
     await page.getByText("Theirs").first().waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("The settings were saved.").waitFor();
@@ -147,7 +147,7 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     await page.getByRole("link", { name: "Presets" }).click();
     await page.getByRole("link", { name: slug }).waitFor();
     const search = page.getByRole("searchbox");
-    // All of one search is one step, however often one pauses in it.
+    // One search is one history entry, however often the typing pauses.
     for (const text of ["nothing", "nothing-is-called-so"]) {
       await search.fill(text);
       await page.waitForURL((url) => url.searchParams.get("q") === text);
@@ -163,7 +163,7 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     await expect.poll(() => search.inputValue()).toBe(slug);
     await page.goBack();
     await expect.poll(() => search.inputValue()).toBe("");
-    // A search that was taken back is no step.
+    // A search that was cleared again is not a history entry.
     await search.fill("nothing");
     await page.waitForURL((url) => url.searchParams.get("q") === "nothing");
     await search.fill("");
@@ -243,7 +243,7 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     await open(`/default/presets/${slug}/compare/1...2`);
     const fold = page.getByRole("button", { name: /unchanged lines$/ });
     await fold.waitFor();
-    // A page of them at a time.
+    // One page of them at a time.
     while ((await fold.count()) > 0) await fold.click();
     await expect.poll(() => page.locator(".diff-row").count()).toBe(1_201);
   });

@@ -53,7 +53,7 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     await arrive();
     await page.keyboard.press("g");
     await page.getByRole("heading", { name: "Presets" }).waitFor();
-    // As fast as anybody types: no letter is lost while the palette opens.
+    // As fast as anyone types: no letter is lost while the palette opens.
     await page.keyboard.press("Control+k");
     await page.keyboard.type("new pre");
     expect(await page.getByRole("combobox").inputValue()).toBe("new pre");
@@ -76,7 +76,7 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     await expect.poll(() => page.locator(".cm-content").innerText()).toContain('"max_tokens": 1000');
     await tabTo(on, "System prompt", "textbox");
     await page.keyboard.insertText("Greet people.");
-    // A draft is there again after a reload.
+    // A draft survives a reload.
     await page.reload();
     await page.getByText("This is your earlier draft").waitFor();
     expect(await page.getByLabel("Slug").inputValue()).toBe(slug);
@@ -88,7 +88,7 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     const version = await stored(slug);
     expect([version.version, version.dialect, version.system_prompt]).toEqual([1, "messages", "Greet people."]);
     expect(version.config).toEqual({ model: "m", max_tokens: 7, temperature: 1 });
-    // The next one begins anew.
+    // The next one starts empty.
     await on.open(path);
     expect(await page.getByLabel("Slug").inputValue()).toBe("");
     expect(await on.faults()).toEqual([]);
@@ -126,7 +126,7 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     await press(on, "look at taken", "link");
     await page.getByText("Serves v1").waitFor();
     expect(page.url()).toMatch(/\/presets\/taken$/);
-    // What was written waits.
+    // What was typed is kept.
     await page.goBack();
     const free = freshName("free");
     await writeSlug(on, free);
@@ -168,7 +168,7 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     expect(await page.getByLabel("System prompt").inputValue()).toBe("First.");
     await expect.poll(() => page.locator(".cm-content").innerText()).toContain('"temperature": 1.0');
     expect(await on.axeViolations()).toEqual([]);
-    // It is another draft than the one of a preset that is no copy, and there again after a reload.
+    // It is a different draft from that of a new preset, and it survives a reload.
     await tabTo(on, "System prompt", "textbox");
     await page.keyboard.insertText("Changed: ");
     await page.reload();
@@ -214,14 +214,14 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     await writeConfig(on, '{\n  "model": "m",\n  "temperature": 9,\n  "top_p": 3\n}');
     await press(on, "Create preset");
     await page.getByText("Nothing was created").waitFor();
-    // Each once.
+    // Each only once.
     expect(await page.getByRole("alert").locator("p, li").allInnerTexts()).toEqual([
       "temperature must be at most 2",
       "top_p must be at most 1",
     ]);
     await press(on, /temperature must be at most 2/);
     await expect.poll(() => page.locator(".cm-activeLine").innerText()).toContain("temperature");
-    // What is half below the header counts as small for axe.
+    // axe reports something half covered by the header as too small.
     await page.evaluate("scrollTo(0, 0)");
     expect(await on.axeViolations()).toEqual([]);
     const { status } = await underTest.stack.request("GET", "/presets/wrong", { key: underTest.stack.apiKey });

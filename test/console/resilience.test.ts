@@ -42,7 +42,7 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
     await page.getByRole("button", { name: "Save new version" }).click();
     await page.getByText("Serves v3").waitFor();
     await page.getByText("Be very brief.").first().waitFor();
-    // Whoever signs out themselves knows why they are out.
+    // Someone who signs out knows why they are signed out.
     await page.getByRole("button", { name: "Account" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -155,7 +155,7 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
       await on.open(`/default/presets/${slug}/${path}`);
       const alert = page.getByRole("alert");
       await alert.getByText("There is no v999").waitFor();
-      // It would not be there the next time, either.
+      // It would not exist on a second attempt either.
       expect(await alert.getByRole("button", { name: "Try again" }).count()).toBe(0);
       await alert.getByRole("link", { name: "the preset" }).click();
       await page.getByText("Serves v2").waitFor();
@@ -184,7 +184,7 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
     await alert.getByRole("button", { name: "Try again" }).press("Enter");
     await expect.poll(() => history.getByRole("listitem").count()).toBe(24);
     expect(await alert.count()).toBe(0);
-    // Who goes on by keyboard is at the first that was not there before.
+    // A keyboard user continues at the first new entry.
     await expect.poll(() => page.evaluate("document.activeElement.textContent")).toMatch(/^v4Compare/);
   });
 
@@ -317,7 +317,7 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
       await page.reload();
       await expect.poll(() => missing).toBeLessThan(0);
       await page.getByRole("heading", { name: "Presets", level: 1 }).waitFor();
-      // So often it is tried each time, and no more.
+      // It is tried this often each time, and not more.
       await page.unrouteAll();
       let asked = 0;
       await page.route(`**/console/assets/index-*.${ending}`, (route) => {
@@ -341,7 +341,7 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
     await context.setOffline(false);
     await page.getByText("Serves v2").waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
-    // At the very beginning, too.
+    // Also at the very beginning.
     await page.route("**/console/session", (route) => route.abort());
     await on.open("/default/presets");
     await page.getByText("The console could not be opened").waitFor();

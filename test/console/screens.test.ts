@@ -14,7 +14,7 @@ const looks = [
 
 const longSlug = `long-${"l".repeat(59)}`;
 
-/** Each screen, and what is there once it is complete. */
+/** Each screen, and what it shows once it is complete. */
 const screens: Readonly<Record<string, readonly [path: string, complete: string]>> = {
   presets: ["/default/presets", "text=Another preset"],
   "presets, none found": ["/default/presets?q=nothing-like-it", "text=No preset matches"],

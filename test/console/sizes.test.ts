@@ -81,16 +81,16 @@ describe.skipIf(!browserPath)("the console", () => {
     const { page } = on;
     await on.open("/default/presets/large");
     await page.getByRole("button", { name: /Show all/ }).waitFor();
-    // Without loading the page again, as a link does.
+    // Without reloading the page, like a link.
     const goTo = (path: string) =>
       page.evaluate(`history.pushState(null, "", "${path}"); dispatchEvent(new PopStateEvent("popstate"))`);
-    // Beats of the page since it was sent there; it has none while it stands still.
+    // Timer ticks of the page since it was sent there; a frozen page has none.
     const countBeats = () => page.evaluate("globalThis.beats = 0; setInterval(() => beats++, 20)");
     const beats = async () => Number(await page.evaluate("beats"));
     await countBeats();
     await goTo("/console/default/presets/large/compare/1...2");
     await page.getByText("too large and too different").waitFor();
-    // It was given up after a second at least, in which a page that compares by itself would not have had one.
+    // It was given up after at least a second, in which a page that compares itself would not have ticked.
     expect(await beats()).toBeGreaterThan(10);
     await goTo("/console/default/presets/large/compare/1...3");
     await page.locator("ins mark", { hasText: "Row" }).waitFor();

@@ -76,7 +76,7 @@ describe.skipIf(!browserPath)("the team screen", { timeout: 180_000 }, () => {
     await dialog().getByLabel("E-mail address").fill(email);
     await on.page.keyboard.press("Enter");
     await dialog().getByText("is a member of this organization already").waitFor();
-    // What was typed stays.
+    // What was typed is kept.
     expect(await dialog().getByLabel("E-mail address").inputValue()).toBe(email);
   });
 
@@ -164,7 +164,7 @@ describe.skipIf(!browserPath)("the team screen", { timeout: 180_000 }, () => {
     await on.page.getByRole("button", { name: /^Workspace:/ }).press("Enter");
     await on.page.getByRole("link", { name }).and(on.page.locator(".menu-item")).press("Enter");
     await on.page.waitForURL(`**/console/${slug}/team`);
-    // Tabs of several workspaces are told apart.
+    // Tabs of several workspaces can be distinguished.
     await expect.poll(() => on.page.title()).toBe(`Team · ${name} · Setpoint`);
     expect(await on.faults()).toEqual([]);
   });
@@ -196,7 +196,7 @@ describe.skipIf(!browserPath)("the team screen", { timeout: 180_000 }, () => {
     const refusal = dialog().getByRole("alert");
     await refusal.getByText(`${slug} has a key that works. Disable or delete it first:`).waitFor();
     expect(await refusal.getByRole("link", { name: "still in use" }).getAttribute("href")).toMatch(`/${slug}/keys`);
-    // Nobody knows a key by its id.
+    // People do not know keys by their ids.
     expect(await refusal.locator("ul").innerText()).not.toMatch(/[0-9a-f]{8}-/);
     await on.page.keyboard.press("Escape");
     await on.page

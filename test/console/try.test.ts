@@ -29,7 +29,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
   const button = (name: string, { page } = on) => page.getByRole("button", { name, exact: true });
   const answer = () => on.page.getByRole("region", { name: "Answer of the model" });
 
-  /** A preset of the model, of chat/completions, and its page, with a message written. */
+  /** Creates a chat/completions preset with the model, and opens its page with a message. */
   async function openWith(slug: string, model: string, message = "What is an invoice?"): Promise<void> {
     await underTest.stack.create(slug, { model, messages: [] });
     await open(slug, message);
@@ -43,7 +43,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await page.getByText(/^v\d+, /).waitFor();
   }
 
-  /** Leaves a stream of the hostile upstream open behind its first words. */
+  /** Leaves a stream of the hostile upstream open after its first words. */
   function beginStream(): void {
     hostile.next.push((_request, socket) => {
       const event = {
@@ -70,7 +70,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     const of = (field: string) => shown.find(([name]) => name === field);
     expect(of("model")).toEqual(["model", expect.stringContaining("echo/small"), "preset"]);
     expect(of("temperature")).toEqual(["temperature", "0.5", "preset"]);
-    // A conversation is read message by message, and not as JSON.
+    // A conversation is shown message by message, not as JSON.
     expect(of("messages[0] system")).toEqual(["messages[0] system", "Be brief. Be kind.", "preset"]);
     expect(of("messages[1] user")).toEqual(["messages[1] user", "What is an invoice?", "request"]);
     expect(await on.page.locator("pre", { hasText: "Be brief." }).innerText()).toBe("Be brief.\nBe kind.");
@@ -252,10 +252,10 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await button("Stop").press("Enter");
     await button("Stop").waitFor({ state: "detached" });
     const text = await answer().innerText();
-    // A minute's worth of words is yet to come.
+    // A minute's worth of words is still to come.
     expect(text).not.toContain("word599");
     expect(await button("Send to the model").getAttribute("aria-disabled")).toBeNull();
-    // Nobody takes half an answer for a whole one, nor begins at the top of the page again.
+    // Half an answer is not mistaken for a whole one, and the page does not scroll back to its top.
     await on.page.getByText("Stopped", { exact: true }).waitFor();
     await on.page.getByRole("status").getByText("Stopped.").waitFor();
     expect(await on.page.evaluate("document.activeElement.textContent")).toBe("Send to the model");

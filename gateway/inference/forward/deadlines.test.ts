@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Calls that tell their names when they end, and are forgotten then, as those of an upstream are. */
+/** Calls that record their names when they end and are then forgotten, like those of an upstream. */
 function watchedCalls(deadlines: Deadlines, names: string, ended: string[], late = names): Map<string, Deadlined> {
   const calls = [...names].map((name): [string, Deadlined] => {
     const end = (): void => {

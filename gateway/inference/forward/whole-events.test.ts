@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { WholeEvents } from "./whole-events.ts";
 
-/** What is let through with each piece, and in the end. */
+/** What is passed on with each piece, and at the end. */
 function letThrough(pieces: readonly string[]): { sent: string[]; rest: string; isInside: boolean } {
   const events = new WholeEvents();
   const sent = pieces.map((piece) => events.add(Buffer.from(piece))?.toString() ?? "");
@@ -25,7 +25,7 @@ describe.each([
       const pieces = [event + event.slice(0, cut), event.slice(cut)];
       const { sent, rest } = letThrough(pieces);
       expect(sent.join("") + rest, `cut at ${cut}`).toBe(event + event);
-      // Between CR and LF an event is whole.
+      // Between CR and LF an event is complete.
       const isWhole = end === "\r\n" && cut === event.length - 1;
       expect(sent[0], `cut at ${cut}`).toBe(isWhole ? event + event.slice(0, cut) : event);
     }
@@ -50,7 +50,7 @@ it("scans a long comment only once, however small the pieces", () => {
   const startedAt = performance.now();
   const { sent } = letThrough([...comment]);
   expect([sent.slice(0, -1).join(""), sent.at(-1) === comment]).toEqual(["", true]);
-  // To look at all of it again with each piece takes about 20 seconds.
+  // Scanning all of it again with each piece would take about 20 seconds.
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 

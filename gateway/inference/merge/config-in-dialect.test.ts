@@ -4,7 +4,7 @@ import { configIn } from "./config-in-dialect.ts";
 
 const chat = "chat/completions";
 
-/** A config in another dialect: its fields as one object, and the pointers of what was left out. */
+/** A config in another dialect: its fields as one object, and the pointers of dropped fields. */
 function mapped(from: DialectName | null, to: DialectName, config: object | string) {
   const text = typeof config === "string" ? config : JSON.stringify(config);
   const { fields, dropped } = configIn(to, text, from);

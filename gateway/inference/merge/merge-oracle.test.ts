@@ -3,7 +3,7 @@ import { mergeInto, textOfParts } from "../../../test/support/merge.ts";
 import { oneOf, type Random, randomFrom, randomJson, randomSpelling } from "../../../test/support/random-json.ts";
 import { type DialectName, dialectNames } from "../../dialects/dialect-name.ts";
 
-// The rules once more, on parsed objects and with nothing in mind but to be plain.
+// The same rules again, on parsed objects and written for simplicity only.
 
 type Fields = Record<string, unknown>;
 
@@ -21,7 +21,7 @@ const groups = [
   ["stop", "stop_sequences"],
 ];
 
-/** What should go out; undefined where the request must be refused. */
+/** The expected body; undefined if the request must be rejected. */
 function expected({ dialect, request, config, prompt, replaceSystemPrompt }: Case): Fields | undefined {
   const out: Fields = JSON.parse(JSON.stringify(request));
   delete out.preset;

@@ -4,7 +4,7 @@ import { type RequestBody, readRequestBody } from "../request/request-body.ts";
 import { mergeRequest } from "./merge.ts";
 
 const chat = "chat/completions";
-/** What goes out for a chat request. */
+/** The outgoing body of a chat request. */
 const merged = (request: object | string, config: object | string) => jsonOf(mergeInto(chat, request, { config }));
 const textOf = (request: string, config: object | string) => textOfParts(mergeInto(chat, request, { config }).parts);
 

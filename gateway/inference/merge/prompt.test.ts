@@ -6,7 +6,7 @@ const chat = "chat/completions";
 const prompt = "P";
 const user = { role: "user", content: "hi" };
 
-/** What goes out in a field, and where the prompt comes from. */
+/** The outgoing value of a field, and the source of the prompt. */
 function spliced(dialect: DialectName, request: object, options = {}) {
   const outgoing = mergeInto(dialect, { model: "m", ...request }, { prompt }, options);
   const field = { [chat]: "messages", messages: "system", responses: "instructions" }[dialect];

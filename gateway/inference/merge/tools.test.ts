@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { mergeInto, textOfParts } from "../../../test/support/merge.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 
-/** The tools that go out, and where each comes from. */
+/** The outgoing tools, and the source of each. */
 function merged(presetTools: unknown, tools: unknown, dialect: DialectName = "chat/completions") {
   const outgoing = mergeInto(dialect, { model: "m", tools }, { config: { tools: presetTools } });
   const { fields, dropped } = outgoing.provenance();
@@ -114,7 +114,7 @@ describe("tools that cannot be merged", () => {
     ["too many fields", [Object.fromEntries(Array.from({ length: 33 }, (_, n) => [n, n]))], "more than 32 fields"],
   ])("are rejected: %s", (_case, tools, message) => {
     expect(() => merged([fn("a")], tools)).toThrow(message);
-    // What is not united is the upstream's business.
+    // Tools that are not merged are left to the upstream.
     expect(merged(undefined, tools).tools).toEqual(tools);
   });
 

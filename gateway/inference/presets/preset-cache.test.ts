@@ -25,13 +25,13 @@ interface StoredPreset {
   systemPrompt: string;
 }
 
-/** A preset service that knows what the test puts there, and answers at once unless it is told otherwise. */
+/** A preset service that knows what the test puts there, and answers at once unless told otherwise. */
 class PresetDouble {
   readonly stored = new Map<string, StoredPreset>();
   calls: string[] = [];
   hints: string[] = [];
   failure: Error | undefined;
-  /** Refused by the token that they show. */
+  /** Rejections by access token. */
   readonly refused = new Map<string, Error>();
   #held: (() => void)[] | undefined;
   #heldSlug: string | undefined;
@@ -54,7 +54,7 @@ class PresetDouble {
     },
   } as unknown as ConstructorParameters<typeof PresetCache>[0];
 
-  /** What whoever makes the change is answered. */
+  /** The answer to whoever makes the change. */
   put(slug: string, change: Partial<StoredPreset> = {}, workspace = "ws"): Preset {
     const key = `${workspace} ${slug}`;
     const before = this.stored.get(key) ?? { version: 1, revision: 0, status: PresetStatus.ACTIVE, systemPrompt: "" };
@@ -63,7 +63,7 @@ class PresetDouble {
     return this.#preset(workspace, slug, stored);
   }
 
-  /** From here on calls, or those for one preset, see what is stored now, but their answers do not come. */
+  /** From here on calls, or those for one preset, see what is stored now, but their answers are held back. */
   hold(slug?: string): void {
     this.#held ??= [];
     this.#heldSlug = slug;
@@ -184,7 +184,7 @@ async function versionOf(...parts: Parameters<typeof find>): Promise<string> {
   return isStale ? `${version}, stale` : `${version}`;
 }
 
-/** What comes of it without any time going by. */
+/** The outcome if no time passes. */
 async function atOnce<T>(promise: Promise<T>): Promise<T | "waits"> {
   let outcome: () => T | "waits" = () => "waits";
   promise.then(

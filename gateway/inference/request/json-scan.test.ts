@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { randomFrom, randomJson } from "../../../test/support/random-json.ts";
 import { JsonScan } from "./json-scan.ts";
 
-/** Reads a text in parts of so many bytes. */
+/** Reads a text in parts of this many bytes. */
 function scanOf(text: string, partBytes = Number.POSITIVE_INFINITY): JsonScan {
   const scan = new JsonScan(Buffer.from(text));
   while (!scan.isDone) scan.read(partBytes);
@@ -106,7 +106,7 @@ describe("the JSON scan", () => {
     const long = "x".repeat(65_536);
     const { longValues } = scanOf(`{"a":"${long}","b":["${long}",1],"c":{"${long}":2}}`, 1_000);
     const lengths = [...longValues].sort(([a], [b]) => a - b).map(([start, end]) => end - start);
-    // The whole, then in their order: a string, a list and its first element, an object and its key.
+    // The whole text, then in order: a string, a list and its first element, an object and its key.
     expect(lengths).toEqual([196_638, 65_538, 65_542, 65_538, 65_542, 65_538]);
   });
 

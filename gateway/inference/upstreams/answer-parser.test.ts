@@ -10,7 +10,7 @@ function parsed(text: string, stepBytes = Number.POSITIVE_INFINITY) {
   const bytes = Buffer.from(text, "latin1");
   let body = "";
   for (let at = 0; at < bytes.length && !parser.fault; at += stepBytes) {
-    // A copy, so that what is returned cannot be a part of what was given.
+    // A copy, so that the result cannot be a part of the input.
     const step = Buffer.from(bytes.subarray(at, Math.min(bytes.length, at + stepBytes)));
     const piece = parser.read(step);
     step.fill(0);
@@ -45,7 +45,7 @@ describe.each(steps)("an answer read %d bytes at a time", (step) => {
     ["without a body despite a content-length", "HTTP/1.1 304 Not Modified\r\ncontent-length: 7\r\n\r\n", ""],
   ])("is read to its end: %s", (_name, text, body) => {
     expect(parsed(text, step)).toMatchObject({ body, isComplete: true, fault: undefined });
-    // Nothing ahead of its last byte is its end.
+    // It does not end before its last byte.
     expect(parsed(text.slice(0, -1), step)).toMatchObject({ isComplete: false, fault: undefined });
   });
 

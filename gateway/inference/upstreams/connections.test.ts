@@ -27,7 +27,7 @@ afterEach(async () => {
   await upstream.stop();
 });
 
-/** Writes down what it is told of its request, in order. */
+/** Records the events of its request in order. */
 class Recorder implements RequestListener {
   readonly told: string[] = [];
   readonly chunks: Buffer[] = [];
@@ -125,7 +125,7 @@ it("starts counting again for a new connection", async () => {
   await expect.poll(() => upstream.openConnections).toBe(0);
   upstream.next.push(answerWith(200, "{}"), answerWith(200, "{}"));
   let recorder = await sendOne();
-  // The close may be seen only with the next request.
+  // The close may be noticed only with the next request.
   if (recorder.error) recorder = await sendOne();
   expect(recorder.earlierRequests).toBe(0);
   expect(upstream.last.earlierOnConnection).toBe(0);
@@ -165,7 +165,7 @@ it.each([
 });
 
 it("reads the answer of an upstream that rejects a large body and resets the connection", async () => {
-  /** The answer and the reset come between two writes, of which the second fails. */
+  /** The answer and the reset arrive between two writes, of which the second fails. */
   class Refused extends Recorder {
     override onBodySent(): void {
       super.onBodySent();
@@ -175,7 +175,7 @@ it("reads the answer of an upstream that rejects a large body and resets the con
       socket.resetAndDestroy();
     }
   }
-  // Whether the second write is made at once is chance.
+  // Whether the second write happens at once is chance.
   for (let n = 0; n < 20; n++) {
     upstream.reset();
     const recorder = dispatch(new Refused(), [Buffer.alloc(16 * 1024 * 1024, "x")]);
@@ -300,14 +300,14 @@ describe("a connection is reused", () => {
   it("but not right after a stream if the upstream was seen to close silently then", async () => {
     upstream.script = (_request, socket) => void socket.write(`${streamHead}${lastChunk}`, () => socket.destroySoon());
     await sendOne();
-    // It is not known yet.
+    // That is not known yet.
     expect((await sendOne()).error).toBeDefined();
     for (let n = 0; n < 5; n++) expect(await sendOne()).toMatchObject({ earlierRequests: 0, error: undefined });
 
     upstream.script = (_request, socket) => void socket.write(`${streamHead}${lastChunk}`);
     expect((await sendOne()).earlierRequests).toBe(0);
     expect((await sendOne()).earlierRequests).toBe(0);
-    // A while after a stream it is certain that it stays open.
+    // Some time after a stream it is certain that the connection stays open.
     await expect.poll(async () => (await sendOne()).earlierRequests).toBe(1);
   });
 
@@ -322,7 +322,7 @@ describe("a connection is reused", () => {
     await sendOne();
     connections.retire();
     await expect.poll(() => upstream.openConnections).toBe(0);
-    // What is under way then is sent all the same.
+    // Requests in progress are still sent.
     for (const _ of [1, 2]) expect((await sendOne()).earlierRequests).toBe(0);
     await expect.poll(() => upstream.openConnections).toBe(0);
   });

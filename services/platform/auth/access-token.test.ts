@@ -70,7 +70,7 @@ function sign({ privateKey, jwk }: Pair = first, options: jwt.SignOptions = {}, 
   });
 }
 
-/** A token that says whatever it is told to; undefined leaves a claim out. */
+/** A token with any claims; undefined removes a claim. */
 function signClaims(change: Record<string, unknown>, options: jwt.SignOptions = {}): string {
   const now = Math.floor(Date.now() / 1000);
   const claims = { ...claimsFromPrincipal(principal), iss: accessTokenIssuer, iat: now, exp: now + 60, ...change };
@@ -180,7 +180,7 @@ describe("AccessTokenVerifier", () => {
   });
 });
 
-/** Lets a refresh that nobody waits for come to its end. */
+/** Lets a background refresh finish. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 }
@@ -195,7 +195,7 @@ describe("a signing key that is no longer published", () => {
     await authenticate(token);
     published = [second.jwk];
     vi.advanceTimersByTime(60_001);
-    // The first call after that sets off the fetch, and does not wait for it.
+    // The first call after that starts the fetch without waiting for it.
     await authenticate(token);
     await settle();
     await expectInvalid(token);
@@ -339,7 +339,7 @@ describe("a token not signed by a known key", () => {
 });
 
 describe("clock differences", () => {
-  /** As the organization service signs it, whose clock is this far ahead of ours. */
+  /** As signed by an organization service whose clock is this far ahead of ours. */
   function signAhead(aheadSeconds: number, options: jwt.SignOptions = {}): string {
     const iat = Math.floor(Date.now() / 1000) + aheadSeconds;
     return jwt.sign({ ...claimsFromPrincipal(principal), iat }, first.privateKey, {
@@ -357,7 +357,7 @@ describe("clock differences", () => {
     expect(await authenticate(token)).toEqual(principal);
     vi.advanceTimersByTime(58_000);
     expect(await authenticate(token)).toEqual(principal);
-    // Also to a process that has not seen it.
+    // Also for a process that has not cached it.
     expect(await authenticate(signAhead(aheadSeconds - 58))).toEqual(principal);
     await verifier.check();
     expect(await metrics.registry.getSingleMetricAsString("setpoint_clock_ahead_seconds")).toContain(
@@ -372,7 +372,7 @@ describe("clock differences", () => {
     expect(await authenticate(token)).toEqual(principal);
     vi.advanceTimersByTime(66_000);
     await expect(authenticate(token)).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
-    // Nor with a process that has not seen it.
+    // Nor for a process that has not cached it.
     await expect(authenticate(signAhead(aheadSeconds - 66))).rejects.toMatchObject({ reason: "TOKEN_EXPIRED" });
   });
 

@@ -13,7 +13,7 @@ const read = (text: string) => {
   return signed && isSigned(signed.content, signed.signature, publicKey) ? payloadOf(signed) : undefined;
 };
 
-/** Says whatever it is told to, and is signed. */
+/** A signed token with any header and payload. */
 function signed(header: unknown, payload: string): string {
   const content = [JSON.stringify(header), payload].map((part) => Buffer.from(part).toString("base64url")).join(".");
   const signature = createSign("sha256").update(content).sign({ key: privateKey, dsaEncoding: "ieee-p1363" });

@@ -135,7 +135,7 @@ describe("tokens signed as a batch", () => {
     const payloads = mint(4).map((token) => token.split(".")[1] as string);
     const { root, proofs } = proveBatch(payloads);
     const [sibling, above] = proofs[0] as [Buffer, Buffer];
-    // The two leaves below the first node, put together as the node has them.
+    // The two leaves below the first node, concatenated as in the node.
     for (const payload of [sibling, above].map((hash) => hash.toString("base64url"))) {
       expect(rootOf(payload, [above]).equals(root)).toBe(false);
     }

@@ -24,7 +24,7 @@ const unbounded: BatchPolicy<string> = {
   expiresRunning: true,
 };
 
-/** A batcher whose batches are answered when they are told to. */
+/** A batcher whose batches are answered on request. */
 function slowBatcher(policy: Partial<BatchPolicy<string>> = {}) {
   const batches: Begun[] = [];
   const batcher = new Batcher<string, string>(

@@ -10,7 +10,7 @@ let server: Server;
 
 afterEach(() => closeHttpServer(server, 100));
 
-/** What a caller gets who closes their side behind a request that takes a moment. */
+/** What a caller receives that half-closes its connection after a request that takes a moment. */
 async function answerTo(request: string): Promise<string> {
   const port = await bindHttpServer(server, "127.0.0.1", 0);
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });

@@ -9,13 +9,13 @@ const timeouts = {
   headersMs: 1_000,
   requestMs: 2_000,
   keepAliveMs: 300,
-  // Longer than those, so that it is not they who are cut short.
+  // Longer than those, so that it does not cut them short.
   stalledMs: 4_000,
   checkMs: 50,
 };
 const soon = { interval: 50 };
 
-/** A server of the test's own, and a connection to it. */
+/** The test's own server, and a connection to it. */
 async function open(listener: RequestListener, finished = onTestFinished) {
   const server = createHttpServer(listener, { timeouts });
   finished(() => closeHttpServer(server, 100));
@@ -27,13 +27,13 @@ async function open(listener: RequestListener, finished = onTestFinished) {
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n";
 
-/** Answers when the body has come. */
+/** Answers once the body has arrived. */
 const echo: RequestListener = (request, response) => {
   request.on("error", () => {});
   request.resume().on("end", () => response.end("done"));
 };
 
-// At the same time: what they do is wait.
+// Concurrently, because they mostly wait.
 describe.concurrent("a connection of createHttpServer", () => {
   it.for<[string, string, RegExp]>([
     ["that sends nothing", "", /^HTTP\/1.1 408|^$/],
@@ -80,7 +80,7 @@ describe("a server blocked past a timeout", () => {
     const { connection } = await open(({ url }, response) => response.end("x".repeat(url === "/next" ? bytes : 4)));
     connection.send(get);
     await expect.poll(() => connection.statuses, soon).toEqual([200]);
-    // Behind this, the event loop looks at clocks first. Node waits for a second more than it is told.
+    // After this, the event loop runs timers first. Node waits a second longer than configured.
     setImmediate(() => {
       connection.send("GET /next HTTP/1.1\r\nHost: a\r\n\r\n");
       blockProcess(timeouts.keepAliveMs + 2_000);

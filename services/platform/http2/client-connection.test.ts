@@ -19,12 +19,12 @@ const answerHead = encodeHeaders([":status", "200"]);
 let server: Server;
 let peer: Socket | undefined;
 let connection: ClientConnection;
-/** What the client has said. */
+/** What the client has sent. */
 let frames: { type: number; bits: number; streamId: number; payload: Buffer }[];
-/** What has become of the requests and of the connection, in order. */
+/** The outcome of the requests and of the connection, in order. */
 let told: string[];
 
-/** A connection that has numbers left for two streams. */
+/** A connection with stream ids left for two streams. */
 class WornConnection extends ClientConnection {
   protected override newestStreamId = streamIdMax - 4;
 }
@@ -69,7 +69,7 @@ afterEach(async () => {
 
 const silent = { onHeaders() {}, onData() {}, onEnd() {}, onClose() {} };
 
-/** Tells of it under this name. */
+/** Records its outcome under this name. */
 function ask(name: string, body = Buffer.from(name)): void {
   connection.request(requestHead, body, {
     onHeaders() {},
@@ -106,7 +106,7 @@ describe("a request", () => {
     ask("a", Buffer.alloc(20));
     ask("b", Buffer.alloc(100));
     await expect.poll(() => bytesOf(1)).toBe(10);
-    // It is answered before all of it was sent; with the rest of it, the next one's turn comes.
+    // It is answered before it was sent completely; once the rest is sent, the next one gets its turn.
     peer?.write(Buffer.concat([answer(1), settingsFrame({ initialWindowSize: 25 })]));
     await expect.poll(() => bytesOf(1)).toBe(20);
     await expect.poll(() => bytesOf(3)).toBeGreaterThan(0);
@@ -115,7 +115,7 @@ describe("a request", () => {
 
   it.for<[string, (act: () => void) => void]>([
     ["sent by a timer", (act) => setTimeout(act)],
-    // In such a turn no socket is read any more of which it was not known before.
+    // In such a turn of the event loop, sockets that became readable only now are not read.
     ["sent while another connection is read", (act) => connect(portOf(server), "127.0.0.1", act)],
   ])("after a silence does not lose an answer sent before the server closed: %s", async ([_name, inTurn]) => {
     await open();

@@ -8,7 +8,7 @@ import { errorCodes } from "./protocol.ts";
 import { ServerConnection } from "./server-connection.ts";
 import type { Http2Stream } from "./stream.ts";
 
-// Each side with Node's own as its peer, which nobody here wrote.
+// Each side is tested with Node's own implementation as its peer.
 
 const closing: (() => void)[] = [];
 
@@ -176,7 +176,7 @@ function openClient(port: number): { connection: ClientConnection; socket: Socke
 
 const requestHead = encodeHeaders([":method", "POST", ":scheme", "http", ":path", "/", ":authority", "a"]);
 
-/** The answer's bytes, or the code that it was closed with. */
+/** The bytes of the answer, or the code that its stream was closed with. */
 function ask(connection: ClientConnection, body: Buffer, head = requestHead): Promise<Buffer | number | undefined> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];

@@ -190,7 +190,7 @@ describe("an answer", () => {
     );
     await expect.poll(() => peer.requests).toBe(4_000);
     const startedAtMs = monotonicMs();
-    // In a second or so; where each of them went through all streams, it would take minutes.
+    // In a second or so; if each update went through all streams, it would take minutes.
     for (let count = 0; count < 100; count += 1) {
       peer.client.write(Buffer.concat(Array(1_000).fill(windowUpdateFrame(0, 1))));
     }
@@ -221,7 +221,7 @@ describe("a closing connection", () => {
     peer.client.pause();
     peer.send(settingsFrame({ initialWindowSize: 2 ** 31 - 1 }), windowUpdateFrame(0, 2 ** 31 - 65_536));
     await expect.poll(() => peer.sockets.length).toBe(1);
-    // Until all is full between the client and the server, and the last answer waits in its socket.
+    // Until all buffers between client and server are full, and the last answer waits in its socket.
     while (peer.sockets[0]?.writableLength === 0) {
       const before = peer.requests;
       peer.client.write(headers(2 * peer.requests + 1, request().with(5, "/medium")));

@@ -3,7 +3,7 @@ import { DomainError } from "../domain/domain-error.ts";
 import { jsonDepthMax, jsonValuesMax } from "./json-outline.ts";
 import { ambiguities, parseJsonObject, selectMembers } from "./json-text.ts";
 
-/** The whole of a text, and what in it is ambiguous. */
+/** The whole text, and its ambiguities. */
 function cutAll(text: string) {
   const object = parseJsonObject(text);
   return { json: selectMembers(object, () => true).json, violations: ambiguities(object) };

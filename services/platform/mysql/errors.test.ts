@@ -8,7 +8,7 @@ import {
   isUnknownDatabase,
 } from "./errors.ts";
 
-/** As mysql2 throws it: an error of the server has a positive errno, one of a socket a negative. */
+/** As thrown by mysql2: server errors have a positive errno, socket errors a negative one. */
 function mysqlError(parts: { code?: string; errno?: number; sqlMessage?: string; fatal?: boolean }): Error {
   return Object.assign(new Error("mysql"), parts);
 }

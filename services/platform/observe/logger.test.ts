@@ -10,7 +10,7 @@ function evaluate(script: string): string[] {
   return ["--input-type=module", "--eval", `${imports}\n${script}`];
 }
 
-/** The lines of a process that logs 2,000 of them, and then ends as `end` says. */
+/** The lines of a process that logs 2,000 lines and then ends as `end` says. */
 function linesOf(end: string): { number: number; text: string; time: string }[] {
   const args = evaluate(`
     for (let number = 0; number < 2_000; number++) logger.info({ number, text: "ä🙂".repeat(number % 200) });

@@ -14,7 +14,7 @@ function tracerWith(sampler: TracesConfig["sampler"], samplerRatio: number): Otl
   const tracer = new OtlpTracer(
     "test",
     {
-      // Nobody is there; what is sent is lost.
+      // Nothing listens there, so what is sent is lost.
       url: "http://127.0.0.1:9/v1/traces",
       headers: {},
       sampler,
@@ -69,7 +69,7 @@ describe("a caller's trace", () => {
     ["parentbased_always_on", 1, true, false],
     ["parentbased_always_off", 1, true, false],
     ["parentbased_traceidratio", 0, true, false],
-    // Where callers are not to decide what is recorded.
+    // For operators who do not let callers decide what is recorded.
     ["traceidratio", 0, false, false],
     ["traceidratio", 1, true, true],
   ])("is recorded by %s of %d: %s if the caller samples it, %s if not", (sampler, share, yes, no) => {

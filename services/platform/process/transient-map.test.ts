@@ -42,7 +42,7 @@ it("keeps nothing in memory that was removed", () => {
     next += 1;
   };
   for (let count = 0; count < 10; count += 1) passOne();
-  // What is in use then is among the old objects, which are looked at seldom: in this test, not again.
+  // What is in use then belongs to the old generation, which is not collected again during this test.
   collectGarbage();
   const before = oldBytes();
   for (let count = 0; count < 10_000; count += 1) passOne();

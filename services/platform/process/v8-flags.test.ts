@@ -4,12 +4,12 @@ import { expect, it } from "vitest";
 
 const url = new URL("./v8-flags.ts", import.meta.url);
 
-/** What node prints with a heap that may become as large as on a large machine. */
+/** What node prints with a heap limit as on a large machine. */
 function node(...args: readonly string[]): string {
   return execFileSync(process.execPath, ["--max-old-space-size=4096", ...args], { encoding: "utf8" });
 }
 
-/** The most that the heap grows to, in bytes, where 96 MiB are in use and two gigabytes come and go. */
+/** The peak heap size in bytes if 96 MiB are in use and two gigabytes are allocated and dropped. */
 function peakHeap(prelude: string): number {
   const script = `
     import { getHeapStatistics } from "node:v8";
@@ -18,7 +18,7 @@ function peakHeap(prelude: string): number {
     const inUse = Array.from({ length: 96 }, array);
     let peak = 0;
     for (let n = 0; n < 2_048; n++) {
-      // What lives for a while is not found by a look at the nursery alone.
+      // Objects that live for a while are not freed by collecting the young generation alone.
       inUse[n % 32] = array();
       peak = Math.max(peak, getHeapStatistics().used_heap_size);
     }

@@ -25,7 +25,7 @@ afterAll(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A service that answers every call with its name, unless it is told otherwise. */
+/** A service that answers every call with its name, unless told otherwise. */
 class Process {
   readonly name: string;
   port = 0;
@@ -83,7 +83,7 @@ function openTo(...processes: readonly { readonly port: number }[]): Channel {
   return open(processes.map(({ port }) => `${host}:${port}`).join(","));
 }
 
-/** The name of who answers. */
+/** The name of the process that answers. */
 async function call(channel: Channel, timeoutMs = 15_000, signal?: AbortSignal): Promise<string> {
   const options = { requestId: "test", deadlineMs: monotonicMs() + timeoutMs, ...(signal && { signal }) };
   return (await grpcClient(AccessService, channel).getKeySet({}, options)).jwksJson;
@@ -97,7 +97,7 @@ async function answersOf(channel: Channel, count: number): Promise<Set<string>> 
 
 const soon = { interval: 50 };
 
-// At the same time: most of what they take is waiting, and each has processes of its own.
+// Concurrently, because they mostly wait; each has its own processes.
 describe.concurrent("a channel to several processes", () => {
   it("distributes calls in turn", async ({ expect }) => {
     const [a, b] = [await new Process("a").start(), await new Process("b").start()];
@@ -162,7 +162,7 @@ describe.concurrent("a channel to several processes", () => {
     expect(a.calls).toBe(0);
     const gone = new AbortController();
     a.before = () => {
-      // Its answer is on the way already; the pause before the next attempt, of half a second at least, is longer than that takes.
+      // Its answer is already on its way, and the pause before the next attempt, at least half a second, is longer than that.
       if (a.calls === 7) setTimeout(() => gone.abort(), 50);
       return Promise.reject(unavailable("no database"));
     };
@@ -251,7 +251,7 @@ describe.concurrent("a channel to no process", () => {
     const channel = openTo(late);
     const why = `No connection to ${host} (${host}, port ${late.port}): connect ECONNREFUSED`;
     await expect.poll(() => channel.fault?.message, soon).toContain(why);
-    // A call that is made in the middle of an attempt to connect is told how that ended instead.
+    // A call made during an attempt to connect gets the outcome of that attempt instead.
     await expect
       .poll(() => call(channel, 300).catch((error) => error), soon)
       .toMatchObject({
@@ -305,7 +305,7 @@ describe.concurrent("a channel to a DNS name", () => {
     addresses = ["127.0.0.1"];
     await a.stop();
     await a.start("127.0.0.1");
-    // Longer than a name is looked up again after.
+    // Longer than the interval at which a name is resolved again.
     await sleep(1_500);
     resolve();
     expect((await Promise.all(calls)).sort()).toEqual(["a", "b"]);
@@ -361,7 +361,7 @@ describe.concurrent("a channel to several DNS names", () => {
     });
     expect(await call(channel)).toBe("a");
 
-    // Another process takes the place of the first, while the second name is still nobody's.
+    // Another process replaces the first, while the second name still does not resolve.
     const next = new Process("next");
     next.port = a.port;
     await next.start("127.0.0.3");

@@ -15,7 +15,7 @@ const requestHead = encodeHeaders([":method", "POST", ":scheme", "http", ":path"
 let server: Server;
 let peer: Socket;
 let connection: ClientConnection;
-/** What the client has said. */
+/** What the client has sent. */
 let frames: { type: number; streamId: number; payload: Buffer }[];
 
 beforeEach(async () => {
@@ -41,7 +41,7 @@ afterEach(() => {
   server.close();
 });
 
-/** What becomes of a call with a body of so many bytes, once there is an end of it. */
+/** The outcome of a call with a body of this many bytes. */
 function call(bytes: number): Promise<CallEnd> {
   return new Promise((resolve) => {
     new GrpcCall({ onMessage() {}, onEnd: resolve }).send(connection, requestHead, Buffer.alloc(bytes));

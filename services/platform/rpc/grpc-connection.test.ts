@@ -22,7 +22,7 @@ let server: Http2Server;
 let channel: Channel;
 let sessions: ServerHttp2Session[];
 let callCount: number;
-/** What becomes of a call of the service; it has no health checks. */
+/** Handles a call to the service, which has no health checks. */
 let serve: Serve;
 let health: (stream: ServerHttp2Stream) => void;
 let healthCount: number;
@@ -59,7 +59,7 @@ async function call(timeoutMs = 10_000): Promise<string> {
   return (await grpcClient(AccessService, channel).getKeySet({}, options)).jwksJson;
 }
 
-/** Answers as it should be. */
+/** Answers correctly. */
 function answerWell(stream: ServerHttp2Stream): void {
   stream.respond(head, { waitForTrailers: true });
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));

@@ -12,7 +12,7 @@ import { serveOpenService } from "./service.ts";
 const host = "127.0.0.1";
 const closers: (() => unknown)[] = [];
 let lines: Record<string, unknown>[];
-/** What a watcher is told. */
+/** What a watcher receives. */
 let statuses: () => AsyncIterable<never>;
 let client: Client;
 
@@ -37,7 +37,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** How many messages there are, and the error after them. */
+/** The number of messages, and the error after them. */
 function watch(): Promise<[number, ServiceError | undefined]> {
   const { path, requestSerialize, responseDeserialize } = grpcDefinitionOf(Health.method.watch);
   const stream = client.makeServerStreamRequest(

@@ -40,7 +40,7 @@ async function serve(): Promise<Client> {
   return client;
 }
 
-/** What a watcher is told first. */
+/** What a watcher receives first. */
 function watch(client: Client): { readonly told: Promise<Status>; readonly cancel: () => void } {
   const { path, requestSerialize, responseDeserialize } = grpcDefinitionOf(method);
   const stream = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, create(method.input));

@@ -6,7 +6,7 @@ beforeEach(() => vi.useFakeTimers());
 
 afterEach(() => vi.useRealTimers());
 
-/** A connection whose peer answers so many pings. */
+/** A connection whose peer answers this many pings. */
 function connectionWith(answers: number) {
   let answered = 0;
   return {
@@ -26,7 +26,7 @@ it.each([0, 1, 4])("closes a connection within 15 seconds of its last answer: %i
   keepAlive(connection as unknown as Http2Connection);
   vi.advanceTimersByTime(answers * 10_000 + 14_000);
   expect(connection.destroyed).toBe(false);
-  // And some turns: what has arrived is read first, before it asks and before it ends.
+  // Plus some turns: what has arrived is read before it pings and before it closes.
   vi.advanceTimersByTime(1_004);
   expect(connection.destroyed).toBe(true);
 });
@@ -42,7 +42,7 @@ it("does not close a connection once stopped", () => {
 
 it("does not close a connection whose answer has arrived but was not read yet", () => {
   const connection = connectionWith(0);
-  // Whoever is held up reads only after the timers that are due.
+  // A blocked process reads only after the due timers.
   connection.ping = (onAnswer) => setTimeout(() => setImmediate(onAnswer), 5_000);
   keepAlive(connection as unknown as Http2Connection);
   vi.advanceTimersByTime(60_000);
