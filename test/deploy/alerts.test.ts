@@ -26,7 +26,7 @@ const rendering = productionWith("prometheus-operator");
 const alerts = objectsOf<Rules>(rendering, "PrometheusRule")[0]?.spec.groups[0].rules ?? [];
 const operations = readFileSync("docs/operations.md", "utf8");
 let stack: Stack;
-/** Of all three processes, as Prometheus gets them. */
+/** The metrics of all three processes, as scraped by Prometheus. */
 let page: string;
 
 beforeAll(async () => {
@@ -41,14 +41,14 @@ beforeAll(async () => {
 
 afterAll(() => stack.close());
 
-/** The metrics of an expression with what it asks of their labels. */
+/** The metrics of an expression with their label matchers. */
 function selectorsOf(expr: string): (readonly [name: string, labels: string])[] {
   return [...expr.matchAll(/\b((?:setpoint|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g)].map(
     ([, name = "", labels]) => [name, labels ?? ""],
   );
 }
 
-/** Put to what is scraped by Prometheus itself. */
+/** Labels that Prometheus itself adds when scraping. */
 const labelsOfTargets = ["namespace", "pod", "le"];
 
 function expectMetricsOf(expr: string): void {
@@ -65,7 +65,7 @@ function expectMetricsOf(expr: string): void {
     if (operation !== undefined) expect(isSeen, operation).toBe(true);
     const asked = [...labels.matchAll(/([a-z_]+)(?:=~|!~|!=|=)"/g)].map(([, label = ""]) => label);
     for (const label of [...asked, ...groupedBy].filter((each) => !labelsOfTargets.includes(each))) {
-      // What has not happened yet has no sample, but its text names its labels.
+      // What has not happened yet has no sample, but its help text names its labels.
       const isKnown = samples.some((line) => line.includes(`${label}="`)) || help.includes(label);
       expect(isKnown, `${name} has no ${label}`).toBe(true);
     }

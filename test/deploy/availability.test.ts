@@ -30,9 +30,9 @@ describe.each(processes)("$owner", (pods) => {
     const scaler = find<Scaler>("HorizontalPodAutoscaler");
     expect(scaler?.spec.scaleTargetRef).toEqual({ apiVersion: "apps/v1", kind: "Deployment", name });
     expect(scaler?.spec.minReplicas).toBeGreaterThanOrEqual(2);
-    // Load that comes in waves finds the pods still there.
+    // With load in waves, the pods are still there for the next wave.
     expect(scaler?.spec.behavior?.scaleDown).toMatchObject({ stabilizationWindowSeconds: 300 });
-    // A number of its own would undo the autoscaler's at every apply.
+    // A fixed number would undo the autoscaler's at every apply.
     expect(find<Workload>("Deployment")?.spec.replicas).toBeUndefined();
   });
 
@@ -52,29 +52,29 @@ describe.each(processes)("$owner", (pods) => {
     const environment = environmentOf(production, container);
     const delaySeconds = Number(environment.SHUTDOWN_DELAY_MS) / 1000;
     const drainSeconds = Number(environment.DRAIN_TIMEOUT_MS) / 1000;
-    // Answers of DNS are kept for up to 30 s: CoreDNS as kubeadm set it up before 1.32, and NodeLocal DNSCache.
+    // DNS answers are cached for up to 30 s: by CoreDNS as set up by kubeadm before 1.32, and by NodeLocal DNSCache.
     expect(delaySeconds).toBeGreaterThanOrEqual(name === "gateway" ? 15 : 30 + 10);
-    // Otherwise the process would not know that it is to end, nor give back what it has.
+    // Otherwise the process would not know that it is about to end, and would not release its connections.
     expect(container.lifecycle?.preStop).toBeUndefined();
-    // A process closes its two ports one after the other. That of the gateway's metrics takes a second at most.
+    // A process closes its two ports one after the other. The gateway's metrics port takes at most a second.
     const drainsSeconds = name === "gateway" ? drainSeconds + 1 : 2 * drainSeconds;
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(delaySeconds + drainsSeconds + 5);
   });
 
   it("probes /readyz for readiness and /healthz for startup and liveness", () => {
     const { startupProbe, readinessProbe, livenessProbe } = container;
-    // Over HTTP: gRPC speaks TLS, which probes do not.
+    // Over HTTP: the gRPC port uses TLS, which probes do not support.
     expect(readinessProbe).toMatchObject({ httpGet: { path: "/readyz" } });
     expect(readinessProbe?.grpc).toBeUndefined();
-    // A pod that starts while its database is away would otherwise be ended, and then wait longer at each start.
+    // Otherwise a pod that starts while its database is down would be killed, and then back off longer at each restart.
     expect([startupProbe, livenessProbe].map((probe) => probe?.httpGet?.path)).toEqual(["/healthz", "/healthz"]);
     expect(spec.initContainers).toBeUndefined();
   });
 });
 
-/** Beside the pool whose size is configured. A replica for lists has its connections on another server. */
+/** In addition to the pool of configured size. A replica for lists has its connections on another server. */
 const connectionsForWrites: Readonly<Record<string, number>> = { preset: 6, organization: 2 };
-/** Of a pod that ends: one of each pool. */
+/** Of a pod that shuts down: one per pool. */
 const connectionsAtEnd: Readonly<Record<string, number>> = { preset: 3, organization: 2 };
 
 describe("production", () => {
@@ -89,10 +89,10 @@ describe("production", () => {
         const environment = environmentOf(production, mainContainerOf(pods));
         const poolSize = Number(environment[`${name.toUpperCase()}_DATABASE_POOL_SIZE`]);
         const running = (podsMax + surge) * (poolSize + (connectionsForWrites[name] ?? Number.NaN));
-        // A rollout does not wait for pods to be gone: at worst all that it replaces are ending at once.
+        // A rollout does not wait for pods to be gone: at worst, all replaced pods are shutting down at once.
         return running + podsMax * (connectionsAtEnd[name] ?? Number.NaN);
       });
-    // max_connections is 151, and each of the two migrations takes two for a while.
+    // max_connections is 151, and each of the two migrations temporarily uses two.
     expect(connections.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(151 - 2 * 2);
   });
 

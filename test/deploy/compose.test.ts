@@ -103,7 +103,7 @@ describe("the compose file", () => {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-compose-"));
     try {
       const pem = join(folder, "signing-key.pem");
-      // Only root may give a file away; that the key is made is what counts here.
+      // Only root may change a file's owner; here it only matters that the key is created.
       const script = (get("signing-key").command[2] ?? "")
         .replace(/"\/etc\/[^"]+"/, JSON.stringify(pem))
         .replace("10001, 10001", `${process.getuid?.()}, ${process.getgid?.()}`);

@@ -52,7 +52,7 @@ describe.each(renderings)("$title", (rendering) => {
     const environment = Object.assign({}, ...containers.map(({ container }) => environmentOf(rendering, container)));
     for (const name of ["PRESET_GRPC_TARGET", "ORGANIZATION_GRPC_TARGET"]) {
       const [, host, port] = environment[name].match(/^dns:\/\/\/([a-z-]+):(\d+)$/) ?? [];
-      // Headless: a name that stood for one virtual address would pin a gateway to one pod.
+      // Headless: a name with one virtual address would pin a gateway to one pod.
       expect(find(host), name).toMatchObject({ clusterIP: "None", ports: [{ port: Number(port) }] });
     }
   });

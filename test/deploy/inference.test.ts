@@ -77,7 +77,7 @@ describe("upstream credentials", () => {
 });
 
 describe("a long generation", () => {
-  /** For what is not streamed, until its first byte; and all of it. */
+  /** The timeouts of an answer that is not streamed: for its first byte, and in total. */
   const firstByteSeconds = defaultTimeouts.firstByteMs / 1000;
   const wholeSeconds = defaultTimeouts.totalMs / 1000;
 

@@ -149,7 +149,7 @@ function gatewayMayReach(rendering: Rendering, address: string, port: number): b
 function isIn(address: string, ranges: readonly string[]): boolean {
   const family = (text: string) => (text.includes(":") ? "ipv6" : "ipv4");
   const list = new BlockList();
-  // A list takes an IPv4 address for an IPv6 one, too.
+  // A BlockList also treats an IPv4 address as an IPv6 one.
   for (const range of ranges.filter((each) => family(each) === family(address))) {
     const [network = "", prefix] = range.split("/");
     list.addSubnet(network, Number(prefix), family(network));
@@ -173,7 +173,7 @@ function allows(rules: readonly Rule[], peer: Pods, port: number): boolean {
   );
 }
 
-/** A connection needs both: that one pod may make it, and that the other may take it. */
+/** A connection needs both: one pod may open it, and the other may accept it. */
 function edgesBetweenPods(rendering: Rendering): string[] {
   const pods = podsOf(rendering);
   return pods

@@ -29,10 +29,10 @@ import {
 } from "../support/manifests.ts";
 import { newSigningKeyPem } from "../support/stack.ts";
 
-/** The folder that is `/app` in the image, made by the instructions of the Dockerfile. */
+/** The folder that is `/app` in the image, built by the instructions of the Dockerfile. */
 const app = mkdtempSync(join(tmpdir(), "setpoint-image-"));
 const signingKeyFile = join(app, "..", `${app.split("/").at(-1)}.pem`);
-/** For this machine, which has all the names here. */
+/** For this machine, which stands for all the host names here. */
 const certificates = `${app}-grpc-tls`;
 const upstreamsFile = fileURLToPath(new URL("../../deploy/kubernetes/base/upstreams.json", import.meta.url));
 let ports: Ports;
@@ -40,7 +40,7 @@ let presets: TestDatabase;
 let organizations: TestDatabase;
 /** Between the processes and the two databases. */
 let proxies: DatabaseProxy[] = [];
-/** With the rights that are documented, and no others: pods may not change the schema, migrations may. */
+/** With exactly the documented privileges: pods may not change the schema, migrations may. */
 let users: DatabaseUsers;
 let apiKey: string;
 const slow = { timeout: 60_000, interval: 200 };
@@ -52,7 +52,7 @@ beforeAll(async () => {
   const final = stages.at(-1) ?? [];
   copySources(dependencies, app);
   const installs = dependencies.filter(({ keyword }) => keyword === "RUN").map(({ text }) => text);
-  // It is run here, outside of any container: so only what is known to keep to its folder.
+  // It runs here, outside of any container: so only what is known to stay in its folder.
   expect(installs).toEqual([expect.stringMatching(/^npm ci --omit=dev [a-z -]+ && rm -r( node_modules\/[a-z-]+)+$/)]);
   const env = { ...process.env, npm_config_prefer_offline: "true", npm_config_update_notifier: "false" };
   await runProgram("sh", ["-c", `cd '${app}' && ${installs[0]}`], { env });
@@ -212,7 +212,7 @@ function environmentHere(rendering: Rendering, container: Container): NodeJS.Pro
       const url = proxies[name.startsWith("PRESET") ? 0 : 1]?.url ?? "";
       return [name, users.urlFor(new URL(value).username, url)];
     }
-    // The pods of a cluster have names that are remembered; these here have none.
+    // Pods in a cluster have stable names; these processes have none.
     if (name === "SHUTDOWN_DELAY_MS") return [name, "12000"];
     return [name, Object.entries(here).reduce((text, [there, address]) => text.replace(there, address), value)];
   });
@@ -224,7 +224,7 @@ function environmentHere(rendering: Rendering, container: Container): NodeJS.Pro
   return { ...Object.fromEntries([...fromImage, ...entries, ...portTexts]), HOST: "127.0.0.1" };
 }
 
-/** The ports of the manifests, by the variable that moves them here. */
+/** The manifests' ports, by the variable that changes them here. */
 const portVariables: Readonly<Record<string, keyof Ports>> = {
   "gateway http": "PORT",
   "preset http": "PRESET_HTTP_PORT",

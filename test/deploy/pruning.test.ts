@@ -14,7 +14,7 @@ import {
 
 const operations = readFileSync("docs/operations.md", "utf8");
 
-/** Those that production does not have by itself. */
+/** Components that production does not include by default. */
 const others = ["cluster-upstreams", "internal-callers", "prometheus-operator", "traces", "priority-class"];
 
 describe.each([
@@ -55,9 +55,9 @@ describe("the documented prune command", () => {
   });
 
   it("lists every prunable kind that an overlay or component adds", () => {
-    // A pod of the release before may start once more while it is replaced, or be gone back to.
+    // A pod of the previous release may start again while it is replaced, or after a rollback.
     const kept = ["ConfigMap", "Secret", "Namespace", "ServiceAccount", "Service", "Deployment", "StatefulSet", "Job"];
-    // Of the whole cluster: others may use it. And data.
+    // Cluster-wide, so that others may use it; and data.
     kept.push("PriorityClass", "PersistentVolumeClaim");
     const used = new Set(
       [...renderings, productionWith("prometheus-operator")]

@@ -133,7 +133,7 @@ describe.each([production, withIngress])("$title", (rendering) => {
     visit(rendering.objects, ({ secretKeyRef, secret, tls }) => {
       const { name, key } = (secretKeyRef ?? {}) as { name?: string; key?: string };
       if (name) used.push(`${name} ${key}`);
-      // A volume shows all keys of its Secret.
+      // A volume exposes all keys of its Secret.
       const { secretName = "" } = (secret ?? {}) as { secretName?: string };
       used.push(...Object.keys(findData(rendering, "Secret", secretName) ?? {}).map((each) => `${secretName} ${each}`));
       const hosts = (tls ?? []) as { secretName: string }[];
@@ -186,16 +186,16 @@ describe("production", () => {
     expect(paths.map(({ path, backend }) => [path, backend.service])).toEqual(
       publicPaths.map((path) => [path, { name: "gateway", port: { name: "http" } }]),
     );
-    // Some versions of ingress-nginx take a dot for a sign of a regular expression, and then refuse the Ingress.
+    // Some versions of ingress-nginx treat a dot as part of a regular expression, and then reject the Ingress.
     expect(
       paths.filter(({ path, pathType }) => path.includes(".") !== (pathType === "ImplementationSpecific")),
     ).toEqual([]);
-    // With any other type it would lead to everything, and to the probes.
+    // With any other type it would match everything, including the probes.
     expect(paths.find(({ path }) => path === "/")?.pathType).toBe("Exact");
     expect(objectsOf(production, "HTTPRoute")).toMatchObject([
       {
         spec: {
-          // A route without it is attached to every listener, and to the one without TLS, too.
+          // A route without it is attached to every listener, including the one without TLS.
           parentRefs: [{ sectionName: "https" }],
           rules: [
             {
@@ -215,13 +215,13 @@ function isMadeByCertManager(rendering: Rendering, secretName: string): boolean 
   );
 }
 
-/** Every selector of pods of ours, but those that mean all of them. */
+/** Every selector of our pods, except those that select all. */
 function selectorsIn(object: Rendering["objects"][number]): Selector[] {
   const found: Selector[] = [];
   visit(object, ({ selector, labelSelector, podSelector, namespaceSelector }) => {
     if (selector) found.push((object.kind === "Service" ? { matchLabels: selector } : selector) as Selector);
     if (labelSelector) found.push(labelSelector as Selector);
-    // Beside a selector of namespaces it means pods of others.
+    // Next to a namespace selector it selects pods of others.
     if (podSelector && !namespaceSelector) found.push(podSelector as Selector);
   });
   return found;

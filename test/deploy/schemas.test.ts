@@ -68,7 +68,7 @@ describe.each(renderings)("$title", (rendering) => {
   });
 });
 
-/** Served by every Kubernetes since 1.25, and none of them deprecated. */
+/** Served by every Kubernetes since 1.25, and not deprecated. */
 const coreVersions = ["apps/v1", "autoscaling/v2", "batch/v1", "networking.k8s.io/v1", "policy/v1", "v1"];
 
 describe.each([

@@ -12,7 +12,7 @@ function readVSchema(keyspace: string): VSchema {
   return JSON.parse(readFileSync(new URL(`../../deploy/vitess/${keyspace}.vschema.json`, import.meta.url), "utf8"));
 }
 
-/** The tables that the migrations of a service make, each with the columns of its primary key. */
+/** The tables created by a service's migrations, each with the columns of its primary key. */
 function readPrimaryKeys(service: string): Map<string, string[]> {
   const folder = new URL(`../../services/${service}/store/migrations/`, import.meta.url);
   const statements = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8"));

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createTestDatabase } from "../support/database.ts";
 import { createDocumentedUsers } from "../support/database-users.ts";
 
-/** Runs the entry file of a process to its end. With a descriptor, what it prints goes there. */
+/** Runs a process's entry file to its end. With a descriptor, its output goes there. */
 async function run(entry: string, args: readonly string[], env: Record<string, string> = {}, stdout?: number) {
   const file = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {

@@ -10,13 +10,13 @@ import { anyPorts } from "../support/ports.ts";
 
 const text = readFileSync(join(import.meta.dirname, "../../docs/configuration.md"), "utf8");
 
-/** What is said of a variable, or known of it; undefined where there is no word for it. */
+/** What is documented or known about a variable; undefined if nothing is. */
 interface Facts {
   readonly fallback?: string | undefined;
   readonly bounds?: string | undefined;
 }
 
-/** The rows below a heading, as their cells. */
+/** The table rows below a heading, as cells. */
 function rowsOf(heading: string): string[][] {
   const [, section = ""] = text.split(`\n## ${heading}\n`);
   const lines = section.split("\n## ")[0]?.split("\n") ?? [];
@@ -27,7 +27,7 @@ function toldBelow(heading: string): [string, Facts][] {
   return rowsOf(heading).map(([, name = "", fallback, bounds]) => [name.replaceAll("`", ""), { fallback, bounds }]);
 }
 
-/** All that is read of an environment that has nothing in it. */
+/** All variables read from an empty environment. */
 function knownTo(reads: readonly ((environment: Environment) => unknown)[]): Map<string, Facts> {
   const known = new Map<string, Facts>();
   const listen = <Given extends unknown[]>(method: keyof EnvironmentReader, factsOf: (...given: Given) => Facts) => {
@@ -54,7 +54,7 @@ function knownTo(reads: readonly ((environment: Environment) => unknown)[]): Map
     try {
       read({});
     } catch {
-      // What is required and missing is told at the end, when all has been read.
+      // Missing required variables are reported at the end, after everything was read.
     }
   }
   return known;
@@ -72,7 +72,7 @@ describe.each([
     const known = knownTo(reads);
     expect([...told.keys()].sort()).toEqual([...known.keys()].sort());
     for (const [name, facts] of known) {
-      // The default of a burst follows from another variable.
+      // The default of a burst depends on another variable.
       const expected = name === "KEY_RATE_BURST" ? { ...facts, fallback: "a second's worth" } : facts;
       expect(told.get(name), name).toMatchObject(expected);
     }

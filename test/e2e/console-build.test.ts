@@ -10,7 +10,7 @@ let folder: string;
 let home: string;
 let system: LocalSystem;
 
-/** A copy of the sources, without a build of the console, and with a screen of it that does not compile. */
+/** A copy of the sources without a console build, with a screen that does not compile. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "setpoint-broken-console-"));
   const root = join(folder, "setpoint");

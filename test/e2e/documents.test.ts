@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import { parseUpstreams } from "../../gateway/inference/upstreams/upstreams-file.ts";
 
 const root = join(import.meta.dirname, "../..");
-// Not readdir, which fails where a folder goes away meanwhile: the console may be built beside this.
+// Not readdir, which fails if a folder disappears meanwhile: the console may be built at the same time.
 const files = globSync("**/*", { cwd: root, exclude: ["node_modules"] });
 const documents = files.filter((file) => file.endsWith(".md"));
 
-/** As GitHub makes them of headings. */
+/** As GitHub derives anchors from headings. */
 function anchorsOf(file: string): string[] {
   const headings = readFileSync(file, "utf8").matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading = ""]) =>

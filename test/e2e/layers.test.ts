@@ -3,12 +3,12 @@ import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
-// Not readdir, which fails where a folder goes away meanwhile: the console may be built beside this.
+// Not readdir, which fails if a folder disappears meanwhile: the console may be built at the same time.
 const sources = globSync("{gateway,services,deploy/local}/**/*.{ts,tsx}", { cwd: root }).filter(
   (file) => !/\.test\.tsx?$/.test(file),
 );
 
-/** What each file imports, types included: files of the repository by their paths, packages by their names. */
+/** What each file imports, including types: repository files by path, packages by name. */
 const imports = new Map(
   sources.map((file) => {
     const text = readFileSync(join(root, file), "utf8");
@@ -17,14 +17,14 @@ const imports = new Map(
   }),
 );
 
-/** The imports from one folder that are of a kind, as lines to read. */
+/** The matching imports from one folder, as readable lines. */
 function found(folder: RegExp, isOfKind: (imported: string) => boolean): string[] {
   return [...imports]
     .filter(([file]) => folder.test(file))
     .flatMap(([file, names]) => names.filter(isOfKind).map((name) => `${file} imports ${name}`));
 }
 
-/** All that a file imports, and what that imports. */
+/** Everything that a file imports, directly or indirectly. */
 function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
   for (const name of imports.get(file) ?? []) {
     if (reached.has(name)) continue;

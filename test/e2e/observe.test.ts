@@ -33,10 +33,10 @@ const home = mkdtempSync(join(tmpdir(), "setpoint-observe-"));
 let system: LocalSystem;
 let url: string;
 
-/** For faults that do not happen here; that their metrics exist is checked elsewhere. */
+/** Panels of problems that do not occur here; that their metrics exist is tested elsewhere. */
 const quiet = ["Retries, fallbacks, aborted", "Statements that failed"];
 
-/** They wait for ten minutes of a machine that is too slow. It may be that for a moment: others run tests beside this one. */
+/** Alerts that need ten minutes of slowness. The machine may be slow for a moment, because other tests run on it. */
 const ofSpeed = ["SetpointSlow", "SetpointDatabaseSlow", "SetpointShortOfCpu"];
 
 /** Some of everything that a dashboard shows. */
@@ -57,7 +57,7 @@ async function makeTraffic(credentials: LocalSystem["credentials"]): Promise<voi
   await failPartOfBatch(credentials);
 }
 
-/** By a batch of our own: whether requests through the gateway go out as one depends on when each of them comes. */
+/** As a batch of our own: whether requests through the gateway are batched depends on their timing. */
 async function failPartOfBatch({ organization_http, preset_http, api_key: key }: LocalSystem["credentials"]) {
   const transportTo = (address: string) => createConnectTransport({ baseUrl: `http://${address}`, httpVersion: "1.1" });
   const { accessToken } = await createClient(AccessService, transportTo(organization_http)).exchangeKey({ key });
@@ -71,7 +71,7 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
   beforeAll(async () => {
     system = await startLocalSystem(home, {}, { args: ["--observe"] });
     url = system.output().match(/^ {2}prometheus +(http:\S+) /m)?.[1] ?? "";
-    // What is counted for the first time between two scrapes has no rate before the third.
+    // A counter that first appears between two scrapes has no rate before the third.
     await makeTraffic(system.credentials);
     await scraped();
     await makeTraffic(system.credentials);
@@ -83,7 +83,7 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
     rmSync(home, { recursive: true });
   }, startTimeoutMs);
 
-  /** Until every process has been scraped after now, and has answered. */
+  /** Waits until every process has been scraped from now on, successfully. */
   async function scraped(): Promise<void> {
     const since = Date.now() / 1000;
     await vi.waitFor(

@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 }, timeoutMs);
 
-/** Runs something to its end as the README's reader would, in the root of the repository. */
+/** Runs something to its end in the root of the repository, as a reader of the README would. */
 async function run(program: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   const env = { PATH: process.env.PATH, HOME: home, SETPOINT_HOME: home, ...environment };
   try {
@@ -53,7 +53,7 @@ describe("the README", () => {
     async () => {
       const commands = readmeCommands();
       expect(commands.length).toBeGreaterThanOrEqual(7);
-      // As curl does in the README, but failing where the answer is an error.
+      // Like curl in the README, but failing if the answer is an error.
       const script = ["set -e", 'curl() { command curl --silent --show-error --fail "$@"; echo; }', ...commands];
       const { code, stdout, stderr } = await run("sh", ["-c", script.join("\n")]);
       expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining("rror") });

@@ -20,7 +20,7 @@ it.runIf(process.platform === "linux")(
       await system.stop();
     }, timeoutMs);
     const { base_url, api_key } = system.credentials;
-    // One after the other: lists that are asked for at once are one call.
+    // One after the other, because simultaneous lists are one call.
     const statuses: (number | undefined)[] = [];
     for (let n = 0; n < 40; n++) statuses.push(await statusOf(`${base_url}/api/v1/presets`, api_key));
     expect(new Set(statuses)).toEqual(new Set([200]));
@@ -31,7 +31,7 @@ it.runIf(process.platform === "linux")(
   },
 );
 
-/** On a connection of its own: that is what is shared out. */
+/** On a new connection each, because connections are what is distributed. */
 function statusOf(url: string, key: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${key}` };

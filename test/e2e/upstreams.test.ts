@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 }, timeoutMs);
 
-/** A table of the user's own with one upstream, whose models begin with a prefix. */
+/** A user's own table with one upstream, whose models start with a prefix. */
 function writeOwn(prefix: string): void {
   const base_url = `http://127.0.0.1:${(own.address() as AddressInfo).port}/v1`;
   const models = { models: [`${prefix}*`], strip_prefix: prefix };

@@ -11,7 +11,7 @@ import { type CallOptions, grpcClient } from "../../services/platform/rpc/grpc-c
 import { blockProcess } from "../support/block-process.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
-// A process that does not run for a while, because its machine is busy or asleep, or is stopped by someone.
+// A process that does not run for a while, because its machine is busy, suspended, or the process was stopped.
 
 const timeoutMs = 500;
 

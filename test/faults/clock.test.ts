@@ -25,7 +25,7 @@ describe("a machine whose clock is set back by an hour", () => {
     expect((await stack.create("stepped")).status).toBe(200);
     expect((await request("GET", presetReady)).status).toBe(200);
     shiftClock(-3_600_000);
-    // Longer than an answer about readiness is good for.
+    // Longer than a readiness result is cached.
     await sleep(1_100);
     expect((await request("GET", presetReady)).status).toBe(200);
     expect((await stack.create("stepped")).status).toBe(200);

@@ -19,7 +19,7 @@ async function startTracedStack(traces: TracesConfig): Promise<Stack> {
   return stack;
 }
 
-/** Collectors that no spans can be sent to. */
+/** Collectors that cannot be sent any spans. */
 const faults = {
   "is unreachable": async () => "http://127.0.0.1:1",
   "never answers": async () => {
@@ -48,7 +48,7 @@ describe.each(Object.entries(faults))("a trace collector that %s", (_, start) =>
     }
     const startedAtMs = monotonicMs();
     await stack.gateway.stop();
-    // The time to drain is half a second here.
+    // The drain time is half a second here.
     expect(monotonicMs() - startedAtMs).toBeLessThan(9_000);
     expect(stack.log()).not.toContain("secret-header");
     expect(stack.log()).not.toContain("secret of the collector");

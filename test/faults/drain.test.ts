@@ -17,19 +17,19 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  // With its locks, where a test has failed half-way.
+  // With its locks, if a test has failed halfway.
   connection.destroy();
   await stack.close();
 });
 
-/** Begins a creation that waits for a lock; `release` lets it go on. */
+/** Starts a creation that waits for a lock; `release` lets it continue. */
 async function beginCreation() {
   const slug = freshName("drained");
   await stack.create(slug);
   await connection.query("START TRANSACTION");
   await connection.execute("SELECT slug FROM presets WHERE slug = ? FOR UPDATE", [slug]);
   const creation = stack.create(slug);
-  // Not more often: the table shows what it showed last to someone who has just looked.
+  // Not more often: the table repeats what it last showed to someone who has just looked.
   await expect.poll(() => waitsForLock(stack.presetPool), { interval: 200 }).toBe(true);
   return { creation, release: () => connection.query("ROLLBACK") };
 }
@@ -132,7 +132,7 @@ describe("a process that is told to stop", () => {
       .split("\n")
       .filter(Boolean)
       .map((line) => JSON.parse(line));
-    // Only now: a gateway that starts warns where the console was never built.
+    // Only now, because a gateway warns at startup if the console was never built.
     await stack.gateway.start();
 
     expect(lines.filter(({ level }) => level >= 40)).toEqual([]);

@@ -13,18 +13,18 @@ const host = "127.0.0.1";
 let stack: Stack;
 let closers: (() => unknown)[];
 
-/** One of two services behind the gateway, whose database can be taken away from it alone. */
+/** One of two services behind the gateway, whose database alone can be taken away. */
 interface Twin {
   readonly database: TcpProxy;
-  /** How many calls it has answered well. */
+  /** How many calls it has answered successfully. */
   answered(rpc: string): number;
-  /** How many calls it has had, whatever became of them. */
+  /** How many calls it has received, whatever their outcome. */
   asked(): number;
 }
 
 type Open<Config> = (config: Config, logger: pino.Logger, lifecycle: Lifecycle) => Promise<BoundPorts>;
 
-/** Puts two services of a kind in the place of the one that the stack has. */
+/** Replaces the stack's service with two of its kind. */
 async function twinsOf<Config extends { readonly databaseUrl: string }>(
   open: Open<Config>,
   config: Config,
@@ -62,7 +62,7 @@ afterEach(async () => {
 
 const callerCount = 6;
 
-/** Calls all the time, from several sides, while `work` runs. Returns every status but 200, with how long it took. */
+/** Calls continuously from several callers while `work` runs. Returns every status but 200, with its duration. */
 async function failuresDuring(call: () => Promise<number>, work: () => Promise<void>): Promise<string[]> {
   const failures: string[] = [];
   let isOver = false;
@@ -92,7 +92,7 @@ async function expectNoMoreCalls(twin: Twin, call: () => Promise<number>): Promi
   await expect.poll(askedMeanwhile, { timeout: 120_000 }).toBe(0);
 }
 
-/** Waits until a service has had some more calls. */
+/** Waits until a service has received some more calls. */
 async function expectMoreCalls(twin: Twin, rpc: string): Promise<void> {
   const before = twin.answered(rpc);
   await expect.poll(() => twin.answered(rpc), { interval: 50 }).toBeGreaterThan(before + 2);
@@ -118,8 +118,8 @@ describe.each(["cut", "hang"] as const)(
         await expectMoreCalls(first, creation);
         await expectMoreCalls(second, creation);
       });
-      // A transaction that hangs holds its rows: who waits for them, by way of the other service, is told so after 3 seconds.
-      // Those who had to wait for their turn there, too, may have no time left to hear of it.
+      // A hanging transaction holds its rows: callers waiting for them through the other service fail after 3 seconds.
+      // Those that had to wait for their turn there as well may have no time left to receive it.
       const held = failures.filter((text) => failure === "hang" && /^(409|503) /.test(text));
       expect(held.length).toBeLessThanOrEqual(callerCount);
       expect(failures.filter((text) => !held.includes(text))).toEqual([]);
@@ -176,7 +176,7 @@ describe("two services that both report not ready", () => {
   it("are called anyway", async () => {
     const { target } = await twinsOf((config, logger, lifecycle) => {
       const ports = openPresetService(config, logger, lifecycle);
-      // Not ready, yet able to work: as where a check is wrong.
+      // Not ready but able to work, as if a check were wrong.
       Object.defineProperty(lifecycle, "draining", { value: true });
       return ports;
     }, stack.preset.config);

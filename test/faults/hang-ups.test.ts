@@ -7,7 +7,7 @@ import { waitsForLock } from "../support/lock-waits.ts";
 import { lastBody, RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
-// What callers do to their connections, at every point of a request. None of it may leave anything behind.
+// What callers do to their connections at every point of a request. None of it may leave anything behind.
 
 const drainTimeoutMs = 15_000;
 /** Generous, but far from the times that would hide a leak. */
@@ -28,7 +28,7 @@ beforeEach(async () => {
   telemetry.clearLog();
 });
 
-/** No connection is left, and nothing was taken for a fault of ours. */
+/** No connection is left, and nothing was logged as an error. */
 afterEach(async () => {
   await expect.poll(telemetry.connections, soon).toBe(0);
   expect(telemetry.faults()).toEqual([]);
@@ -65,7 +65,7 @@ async function create(slug: string): Promise<void> {
 
 const operation = "POST /api/v1/presets/:slug/chat/completions";
 
-/** What a caller may have sent when they go. */
+/** What a caller may have sent when it disconnects. */
 const inMidBody: [string, () => string][] = [
   ["in mid-body", () => `${head("Content-Length: 1000")}{"mess`],
   ["in a body of 9 MiB", () => `${head(`Content-Length: ${9 * 1024 * 1024 + 1}`)}${" ".repeat(9 * 1024 * 1024)}`],
@@ -298,7 +298,7 @@ describe("a caller that keeps its connection open", () => {
     await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
       connection = await open();
       connection.send(creation("ahead") + head("Content-Length: 100", { key: "wrong" }));
-      // Longer than the rest of a refused body is waited for.
+      // Longer than the rest of a rejected body is waited for.
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       expect(connection.received).toBe("");
     });

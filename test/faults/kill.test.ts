@@ -26,10 +26,10 @@ afterAll(async () => {
 /** A creation and how it was answered. */
 interface Attempt {
   readonly slug: string;
-  /** Names the creation in what it stores. */
+  /** Identifies the creation in what it stores. */
   readonly seed: number;
   readonly status: number;
-  /** Where it was answered with 200. */
+  /** If it was answered with 200. */
   readonly version: { readonly id: string; readonly version: number } | undefined;
 }
 
@@ -52,7 +52,7 @@ interface Preset {
   readonly designated_version: { readonly id: string; readonly version: number };
 }
 
-/** As a careful caller does: the same request with the same idempotency key, until there is an answer to it. */
+/** Like a careful caller: repeats the request with the same idempotency key until it is answered. */
 async function createStubbornly(): Promise<Attempt> {
   const seed = newSeed();
   for (;;) {
@@ -62,7 +62,7 @@ async function createStubbornly(): Promise<Attempt> {
   }
 }
 
-/** Creates from all callers at once until `until` has happened and each has had an answer since. */
+/** Creates from all callers at once until `until` has happened and each has been answered since. */
 async function createUntil(until: Promise<unknown>, createOne: () => Promise<Attempt>): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
   let isOver = false;
@@ -81,7 +81,7 @@ async function createUntil(until: Promise<unknown>, createOne: () => Promise<Att
   return attempts;
 }
 
-/** Kills a process in the midst of creations, and waits until another one works in its place. */
+/** Kills a process in the middle of creations, and waits until its replacement works. */
 async function killAmidCreations(name: ProcessName, pid: number): Promise<void> {
   const firstSeed = seeds;
   await expect.poll(() => seeds - firstSeed, { interval: 5 }).toBeGreaterThan(10 * callers);
@@ -108,7 +108,7 @@ async function listStored(slug: string): Promise<Stored[]> {
   return stored;
 }
 
-/** Versions have no gap; what was answered with 200 is stored once and as answered; what was not, is not stored. */
+/** Versions have no gaps; what was answered with 200 is stored once as answered; the rest is not stored. */
 async function expectStoredOnce(attempts: readonly Attempt[]): Promise<void> {
   const bySeed = new Map(attempts.map((attempt) => [attempt.seed, attempt]));
   for (const slug of slugs) {

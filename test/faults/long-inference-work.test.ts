@@ -17,7 +17,7 @@ const content = { slug: "a", version: 1, versionId: "id", systemPrompt };
 const chat = "chat/completions";
 const preset = preparePreset({ ...content, dialect: chat, configJson: `{"model":"m","tools":[${tools}]}` }, chat);
 
-/** All that is done to a request of this body ahead of sending it. */
+/** Everything that is done to a request with this body before it is sent. */
 async function merge(bytes: Buffer): Promise<void> {
   bodyBytes(bytes, undefined);
   await nextTurn();
@@ -39,11 +39,11 @@ const messages = (first: string) => `{"messages":[${first}]}`;
 const system = (content: string) => messages(`{"role":"system","content":${content}}`);
 const escapedKeys = Array.from({ length: 30 }, (_, n) => `"\\u0061${n}":0`).join();
 const fields = Array.from({ length: 10_000 }, (_, n) => `"\\u006b${n}":"${"x".repeat(3_000)}"`).join();
-/** Fields of long names, so many bytes of them. */
+/** Fields with long names, this many bytes in total. */
 const named = (unit: string, bytes: number) =>
   Array.from({ length: Math.floor(bytes / 1_000) }, (_, n) => `"${unit.repeat(450)}${n}":0`).join();
 
-// They are made when they are needed: all of them at once would take a gigabyte.
+// Created when needed: all at once would take a gigabyte.
 const bodies: [string, () => string][] = [
   ["small numbers", () => messages(list("0"))],
   ["empty objects", () => messages(list("{}"))],

@@ -159,7 +159,7 @@ describe("an RPC", () => {
   const protobufTypes = ["application/proto", "application/grpc-web+proto", "application/grpc"];
   const jsonTypes = ["application/json", "application/grpc-web+json"];
 
-  /** In an envelope, unless it is a unary call of Connect. */
+  /** In an envelope, unless it is a unary Connect call. */
   function bodyOf(type: string, message: Buffer): Buffer {
     if (!type.includes("grpc")) return message;
     const head = Buffer.alloc(5);
@@ -173,7 +173,7 @@ describe("an RPC", () => {
       headers: { "content-type": type, authorization: `Bearer ${service.token}` },
       agent: false,
     });
-    // Who is answered early may find the connection closed.
+    // A caller that is answered early may find the connection closed.
     outgoing.on("error", () => {});
     outgoing.end(body);
     const [answer] = (await once(outgoing, "response")) as [IncomingMessage];

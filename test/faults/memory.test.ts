@@ -11,21 +11,21 @@ import { type LocalSystem, startLocalSystem } from "../support/local-system.ts";
 import { request } from "../support/rest.ts";
 
 const mebibyte = 1024 * 1024;
-/** Of the pod that the manifests ask for, and what Node gives itself in it. */
+/** Of the pod in the manifests, and Node's own limits in it. */
 const podBytes = 512 * mebibyte;
 const heapOfPod = "--max-old-space-size=256";
 const names = ["gateway", "preset"] as const;
 
 const heavyCount = 64;
 const text = "x".repeat(mebibyte - 100);
-/** Makes a version with a config and a system prompt of a mebibyte each. */
+/** Creates a version with a config and a system prompt of one mebibyte each. */
 const heavy = Buffer.from(JSON.stringify({ messages: [{ role: "system", content: text }], stop: [text] }));
-/** Makes an empty version. */
+/** Creates an empty version. */
 const upload = Buffer.from(JSON.stringify({ messages: [{ role: "user", content: "x".repeat(9 * mebibyte) }] }));
 
 let home: string;
 let system: LocalSystem;
-/** A management key may not infer. */
+/** A management key may not call models. */
 let secondKey: string;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-/** One of the two keys of the system, by turns. */
+/** The two keys of the system in turn. */
 function keyOf(n: number): string {
   const { api_key: apiKey, management_key: managementKey } = system.credentials;
   return n % 2 === 0 ? apiKey : managementKey;
@@ -58,7 +58,7 @@ function get(slug: string, n: number) {
   return request("GET", `${system.credentials.base_url}/api/v1/presets/${slug}`, { key: keyOf(n) });
 }
 
-/** Not by `request`: an answer is as large as what was sent, and nobody needs it. */
+/** Not with `request`: an answer is as large as the request, and is not needed. */
 async function infer(slug: string, n: number, content: string): Promise<Answered> {
   const { status, headers, body } = await fetch(`${system.credentials.base_url}/api/v1/chat/completions`, {
     method: "POST",
@@ -78,7 +78,7 @@ function times<Result>(count: number, work: (n: number) => Promise<Result>): Pro
   return Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 }
 
-/** The most that a process has had in memory since it was last asked to forget that. */
+/** The peak memory of a process since it was last reset. */
 function peakBytes(name: (typeof names)[number]): number {
   const status = readFileSync(`/proc/${system.pidOf(name)}/status`, "utf8");
   return Number(status.match(/VmHWM:\s+(\d+) kB/)?.[1]) * 1024;
@@ -92,7 +92,7 @@ function expectDoneOrToldToWait(answers: readonly Answered[]): void {
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
 }
 
-/** Makes it happen, with small calls beside it. */
+/** Runs it, with small calls at the same time. */
 async function endure(crowd: () => Promise<readonly Answered[]>): Promise<void> {
   const pids = names.map((name) => system.pidOf(name));
   for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, "5");
@@ -101,7 +101,7 @@ async function endure(crowd: () => Promise<readonly Answered[]>): Promise<void> 
   const running = crowd().finally(() => {
     isOver = true;
   });
-  // Where a call beside it fails, nobody looks at it any more.
+  // If a small call fails, nothing awaits this promise any more.
   running.catch(() => {});
   while (!isOver) beside.push(await get("small", beside.length));
   expectDoneOrToldToWait(await running);

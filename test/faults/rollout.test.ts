@@ -32,7 +32,7 @@ async function startPod(host: string, grpcPort: number): Promise<{ lifecycle: Li
       batchExchangeKeys: async () => ({}),
       getWorkspaceState: async () => ({}),
       getKeySet: async () => {
-        // Long enough that there are always calls in flight.
+        // Long enough that calls are always in flight.
         await sleep(20);
         return { jwksJson: host };
       },
@@ -58,7 +58,7 @@ async function startPod(host: string, grpcPort: number): Promise<{ lifecycle: Li
   return { lifecycle, port: grpc };
 }
 
-/** The addresses behind a name, as someone sees them whose answers are kept for a while. */
+/** The addresses of a name, as seen through a DNS cache. */
 class CachedName {
   addresses: readonly string[] = [];
   #answer: readonly { readonly address: string }[] = [];
@@ -94,14 +94,14 @@ it("loses no call when every pod is replaced faster than DNS updates", async () 
       answers.set(answer, (answers.get(answer) ?? 0) + 1);
     }
   });
-  // Shortly before the change, so that the answer that is kept is wrong for as long as it can be.
+  // Shortly before the change, so that the cached answer is wrong for as long as possible.
   await expect.poll(() => answers.size).toBe(2);
   await sleep(dnsCacheMs);
   await name.lookUp();
   const ends = [];
   for (const [index, pod] of pods.entries()) {
     await startPod(`127.0.0.${index + 3}`, first.port);
-    // As a Service does: a pod that is told to end is left out at once.
+    // Like a Service: a pod that is told to stop is removed at once.
     name.addresses = [...name.addresses.slice(1), `127.0.0.${index + 3}`];
     ends.push(pod.lifecycle.shutDown(shutdownDelayMs));
   }

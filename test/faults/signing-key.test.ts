@@ -12,7 +12,7 @@ let presets: RpcCalls;
 
 beforeEach(async () => {
   stack = await startStack({
-    // Tokens that live on for long after the key is gone.
+    // Tokens that outlive the removal of the key by far.
     organization: { signingKeys: parseSigningKeys(oldPem, "test"), accessTokenTtlSeconds: 3_600 },
   });
   presets = openRpcCalls(stack.preset.config);
@@ -36,12 +36,12 @@ describe("a signing key", () => {
     const list = () => presets.gRPC(PresetService.method.listPresets, {}, accessToken);
     await list();
     await roll(newPem);
-    // Someone shows a token of the new key, and the service learns that the old one is gone.
+    // A token of the new key arrives, and the service learns that the old key is gone.
     const create = async () => (await stack.create("rotated")).status;
     const { secret } = await stack.tenants.createKey(stack);
     await expect.poll(async () => (await stack.create("rotated", undefined, { key: secret })).status).toBe(200);
     await expect(list()).rejects.toMatchObject({ code: "UNAUTHENTICATED", reason: "TOKEN_INVALID" });
-    // The gateway still holds a token of the old key: it exchanges the key again, and its caller notices nothing.
+    // The gateway still holds a token of the old key: it exchanges the key again, unnoticed by its caller.
     expect(await create()).toBe(200);
   });
 

@@ -62,7 +62,7 @@ function head(
   ].join("\r\n");
 }
 
-/** Sends a byte now and then, until the other side has closed. */
+/** Sends a byte now and then until the other side has closed. */
 async function trickle(connection: RawConnection, text: string): Promise<void> {
   for (const started = performance.now(); !connection.isClosed && performance.now() - started < soon.timeout; ) {
     connection.send(text);
@@ -182,7 +182,7 @@ describe("an answer that is not read", () => {
     telemetry.clearLog();
     const get = (path: string) =>
       `GET /api/v1/presets/${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`;
-    // More than the two kernels hold for us.
+    // More than the kernel buffers on both sides hold.
     for (const requests of [get("large").repeat(21), get("large").repeat(60), get("large/versions").repeat(5)]) {
       const connection = await open();
       connection.pause();
@@ -198,7 +198,7 @@ describe("an answer that is not read", () => {
 
 describe("pipelined requests on one connection", () => {
   beforeAll(async () => {
-    // They are not slow: it is they who wait.
+    // They are not slow; they only wait.
     await stack.gateway.stop();
     await stack.gateway.start({ httpTimeouts });
   });
@@ -224,7 +224,7 @@ describe("pipelined requests on one connection", () => {
       const connection = await open();
       for (let index = 0; index < 200; index++) connection.send(creation(`in-a-row-${index}`));
       await expect.poll(() => statementsBehindLock(stack.presetPool), soon).toBeGreaterThan(0);
-      // Time to begin as many as it would.
+      // Time to start as many as it would.
       await sleep(500);
       connection.reset();
       await expect.poll(telemetry.logged, soon).toContain(499);

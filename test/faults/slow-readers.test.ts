@@ -8,11 +8,11 @@ import { metricOf } from "../support/metrics.ts";
 import { request } from "../support/rest.ts";
 
 const mebibyte = 1024 * 1024;
-/** By default. */
+/** The default. */
 const inFlightBytesMax = 64 * mebibyte;
-/** Of the pod that the manifests ask for. */
+/** Of the pod in the manifests. */
 const podBytes = 512 * mebibyte;
-/** What Node gives itself in it. */
+/** Node's own limits in it. */
 const heapOfPod = "--max-old-space-size=256";
 
 let home: string;
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-/** The most that the gateway has had in memory at any time. */
+/** The peak memory of the gateway. */
 function peakBytes(): number {
   const status = readFileSync(`/proc/${system.pidOf("gateway")}/status`, "utf8");
   return Number(status.match(/VmHWM:\s+(\d+) kB/)?.[1]) * 1024;
@@ -57,7 +57,7 @@ it("keeps the gateway within its memory for 200 clients that do not read answers
     socket.on("error", () => {});
     const key = n % 2 === 0 ? apiKey : managementKey;
     const get = `GET /api/v1/presets/heavy-${n % 8} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer ${key}\r\n\r\n`;
-    // Several, because the buffers of the network take the first.
+    // Several, because network buffers absorb the first.
     socket.write(get.repeat(6));
     sockets.add(socket);
   }

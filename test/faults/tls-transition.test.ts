@@ -81,7 +81,7 @@ function environmentAt({ authority, mode, title }: Step): NodeJS.ProcessEnv {
     SIGNING_KEY: signingKey,
     // Keys are exchanged all the time.
     ACCESS_TOKEN_TTL_SECONDS: "10",
-    // Longer than a client takes to connect to an address where there was nobody before.
+    // Longer than a client needs to connect to an address that had no listener before.
     SHUTDOWN_DELAY_MS: "6000",
     DRAIN_TIMEOUT_MS: "5000",
     ...(files && {
@@ -93,7 +93,7 @@ function environmentAt({ authority, mode, title }: Step): NodeJS.ProcessEnv {
   };
 }
 
-/** All three at once, as one `kubectl apply` does. */
+/** All three at once, like one `kubectl apply`. */
 async function rollTo(step: Step): Promise<void> {
   const environment = environmentAt(step);
   await Promise.all([organization, preset, gateway].map((each) => each.roll(environment)));

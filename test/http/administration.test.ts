@@ -5,7 +5,7 @@ import type { Answer } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
-/** What another organization has. */
+/** The resources of another organization. */
 let theirs: { readonly key: string; readonly id: string; readonly workspace: string; readonly user: string };
 
 beforeAll(async () => {

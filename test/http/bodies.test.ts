@@ -14,13 +14,13 @@ const good = '{"messages":[]}';
 let stack: Stack;
 
 beforeAll(async () => {
-  // Bodies of the largest size follow one another, and what one holds may be given back after the next has come.
+  // Bodies of the maximum size follow one another, and one may be released only after the next has arrived.
   stack = await startStack({ gateway: { inFlightBytesMax: 512 * 1024 * 1024 } });
 });
 
 afterAll(() => stack.close());
 
-/** Expects a refusal that stores nothing, and returns its issues. */
+/** Expects an error that stores nothing, and returns its issues. */
 async function refused(answer: Promise<Answer>, status: number) {
   const { headers, json, ...got } = await answer;
   expect(got.status, got.text).toBe(status);
@@ -32,12 +32,12 @@ async function refused(answer: Promise<Answer>, status: number) {
   return json.error.metadata.issues;
 }
 
-/** JSON text that is nested this deep, the outermost object included. */
+/** JSON text nested this deep, including the outermost object. */
 function nested(depth: number): string {
   return `{"messages":[],"provider":${'{"a":'.repeat(depth - 2)}{}${"}".repeat(depth - 2)}}`;
 }
 
-/** A good body of exactly this many bytes, most of them in a field that is not stored. */
+/** A valid body of exactly this many bytes, most of them in a field that is not stored. */
 function bodyOf(bytes: number): string {
   const frame = '{"messages":[{"role":"user","content":""}]}';
   return frame.replace('""', `"${"x".repeat(bytes - frame.length)}"`);

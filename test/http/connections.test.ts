@@ -17,11 +17,11 @@ afterAll(async () => {
 
 interface Exchange {
   readonly text: string;
-  /** Close our side after sending, as `nc` does. */
+  /** Half-close after sending, like `nc`. */
   readonly halfClose?: boolean;
 }
 
-/** Sends bytes as they are and returns the first answer with its body; empty where the connection is closed without one. */
+/** Sends raw bytes and returns the first answer with its body; empty if the connection is closed without one. */
 function exchange({ text, halfClose = false }: Exchange): Promise<{ status: number; head: string; body: string }> {
   const { hostname, port } = new URL(stack.baseUrl);
   return new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ describe("a connection", () => {
     ["an unknown path", "POST /api/v1/nothing HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 404],
     ["a wrong method", "PUT /api/v1/presets HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n", 405],
   ])("is rejected for %s without waiting for the body", async (_name, text, status) => {
-    // Had the body been waited for, it would be 408.
+    // Had the gateway waited for the body, it would be 408.
     const answer = await exchange({ text });
     expect(answer.status).toBe(status);
     expect(errorOf(answer.body).code).toBe(status);

@@ -11,7 +11,7 @@ import { metricOf } from "../support/metrics.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 const index = `<!doctype html><title>Setpoint</title>${"<p>".repeat(100)}`;
-/** Larger than the buffers of the network, and not to be compressed away. */
+/** Larger than the network buffers, and not compressible. */
 const script = `"${randomBytes(4 * 1024 * 1024).toString("base64")}"`;
 const style = "p{}".repeat(100);
 
@@ -49,7 +49,7 @@ interface Answer {
   readonly bytes: Buffer;
 }
 
-/** The path as it stands, and bytes as they are sent, which `fetch` would mend and unpack. */
+/** With the raw path and the raw bytes, which `fetch` would normalize and decompress. */
 function get(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(stack.baseUrl);
@@ -193,7 +193,7 @@ describe("a console asset", () => {
   });
 });
 
-/** What a connection may ask for before it reads nothing of the answers. */
+/** What a connection may request before it stops reading. */
 const manners: readonly (readonly [string, string])[] = [
   ["GET /console/assets/index-abc.js", ""],
   ["GET /console/assets/index-abc.js", "range: bytes=0-0,2-3,5-\r\n"],
@@ -223,7 +223,7 @@ describe("500 clients that do not read", () => {
       const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => stack.create(`beside-them-${n}`)));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
       expect((await get("/console/assets/index-abc.js")).bytes.equals(Buffer.from(script))).toBe(true);
-      // As copies they would be 500 times 5.6 MB, and four times that.
+      // As copies they would take 500 times 5.6 MB, and four times that.
       expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 * 1024);
     } finally {
       for (const socket of sockets) socket.resetAndDestroy();
@@ -231,7 +231,7 @@ describe("500 clients that do not read", () => {
   }, 120_000);
 });
 
-/** Builds that are none, each in a folder of its own. */
+/** Invalid builds, each in its own folder. */
 const broken: readonly (readonly [string, (dist: string) => void])[] = [
   ["nothing", () => {}],
   ["a file in place of the folder", (dist) => writeFileSync(dist, "")],

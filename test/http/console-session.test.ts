@@ -12,7 +12,7 @@ import { openSecondGateway } from "../support/second-processes.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 const ttlSeconds = 8;
-/** The life of a token, and what a busy machine adds to it. */
+/** The lifetime of a token, plus what a busy machine adds. */
 const noticedWithin = { timeout: ttlSeconds * 1_000 + 30_000, interval: 100 };
 
 let stack: Stack;

@@ -160,7 +160,7 @@ describe("a creation with If-None-Match: *", () => {
       const { status, json } = await create("confused", headers);
       expect([status, json.error.metadata.issues]).toEqual([400, [expect.objectContaining({ path: "If-None-Match" })]]);
     }
-    // What stands for that within the system is no tag of a caller's.
+    // The internal marker for it is not accepted as a caller's tag.
     expectStale(await create("confused", { "if-match": '"-"' }));
   });
 });

@@ -23,7 +23,7 @@ const body = { model: "m", messages: [] };
 
 type Send = (headers: Record<string, string>) => Promise<Answer<unknown>>;
 
-/** Every operation that exists, and the kind of key that is enough for it. */
+/** Every operation, and the kind of key that it needs. */
 const operations: [string, KeyKind, Send][] = [
   ...dialects.map((dialect): [string, KeyKind, Send] => [
     dialect,
@@ -97,7 +97,7 @@ describe.each(operations)("%s", (_operation, kind, send) => {
     const authorization = (await badHeaders[name]?.()) as string;
     const answer = await send({ authorization });
     expectError(answer, 401);
-    // All but the name of a scheme.
+    // Everything except the name of a scheme.
     for (const word of authorization.split(" ").filter(({ length }) => length > 6)) {
       expect(answer.text).not.toContain(word);
     }

@@ -63,7 +63,7 @@ describe("a tenant with more requests than the database can serve at once", () =
   );
 });
 
-/** Holds back everything that is asked of a service. */
+/** Blocks everything that a service is asked. */
 async function whileLocked(service: "preset" | "organization", work: () => Promise<void>): Promise<void> {
   const [pool, table]: [Pool, string] =
     service === "preset" ? [stack.presetPool, "presets"] : [stack.organizationPool, "organizations"];
@@ -77,7 +77,7 @@ async function whileLocked(service: "preset" | "organization", work: () => Promi
   }
 }
 
-/** How many have a connection of a service, or wait for one. */
+/** How many callers hold or wait for a connection of a service. */
 async function underWay(service: "preset" | "organization"): Promise<number> {
   const metrics = await (await fetch(`http://127.0.0.1:${stack[service].config.httpPort}/metrics`)).text();
   const counts = [...metrics.matchAll(/^setpoint_database_pool\{.*state="(?:used|waiting)".*\} (\d+)$/gm)];

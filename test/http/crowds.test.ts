@@ -17,7 +17,7 @@ it("answers 1,000 simultaneous reads of one preset, even with long request ids",
       key: stack.apiKey,
       headers: { "x-request-id": newId().padEnd(128, "x") },
     });
-  // The first round also exchanges the key, so that its requests do not come together.
+  // The first round also exchanges the key, so its requests are not simultaneous.
   for (let round = 0; round < 2; round += 1) {
     const answers = await Promise.all(Array.from({ length: 1_000 }, ask));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));

@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Every kind of call that reaches the database of presets. */
+/** Every kind of call that reaches the preset database. */
 function callAll() {
   const key = stack.apiKey;
   return Promise.all([
@@ -54,7 +54,7 @@ function probe(path: string) {
 }
 
 describe("a transient database error", () => {
-  // Most of these calls are made again for as long as they may take.
+  // Most of these calls are retried until their timeout.
   beforeAll(() => restartGateway(requestTimeoutMs / 2));
   afterAll(() => restartGateway(requestTimeoutMs));
 
@@ -91,7 +91,7 @@ describe("a database that stops responding", () => {
     for (const phase of ["connect", "query", "prepare", "execute", "commit"] as const) proxy.fail(phase, "silence");
     const startedAtMs = monotonicMs();
     expect(new Set(await statuses())).toEqual(new Set([503]));
-    // With the exchange of the key, which may have to be made first.
+    // Including the key exchange, which may be needed first.
     expect(monotonicMs() - startedAtMs).toBeLessThan(4 * requestTimeoutMs);
     await proxy.heal();
     await expect.poll(async () => new Set(await statuses())).toEqual(new Set([200]));
@@ -108,7 +108,7 @@ describe("a service started while its database is down", () => {
     expect((await probe("/readyz")).status).toBe(503);
     await proxy.heal();
     await expect.poll(async () => (await probe("/readyz")).status, { interval: 200 }).toBe(200);
-    // The gateway may be about to connect again.
+    // The gateway may be about to reconnect.
     await expect.poll(async () => new Set(await statuses())).toEqual(new Set([200]));
   });
 });

@@ -8,7 +8,7 @@ import { openSecondGateway } from "../support/second-processes.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 const ttlSeconds = 8;
-/** The life of a token, and what a busy machine adds to it. */
+/** The lifetime of a token, plus what a busy machine adds. */
 const noticedWithin = { timeout: ttlSeconds * 1_000 + 30_000, interval: 100 };
 
 let stack: Stack;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** What the gateway that changes, and one that knows nothing of it, say to a key. */
+/** The status for a key on the gateway that makes the change, and on one that does not know of it. */
 interface Statuses {
   readonly here: () => Promise<number>;
   readonly there: () => Promise<number>;
@@ -41,7 +41,7 @@ async function statusesOf(key: string, query = ""): Promise<Statuses> {
   return statuses;
 }
 
-/** Tests that run at once have no `expect.poll`. */
+/** Concurrent tests have no `expect.poll`. */
 function becomes(status: () => Promise<number>, expected: number): Promise<void> {
   return vi.waitFor(async () => expect(await status()).toBe(expected), noticedWithin);
 }

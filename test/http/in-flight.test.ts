@@ -7,7 +7,7 @@ import { type Stack, startStack } from "../support/stack.ts";
 
 const kibibyte = 1024;
 const bodyBytesMax = 400 * kibibyte;
-/** A key has half of it: one body of the largest kind, but not two. */
+/** A key may use half of it: one body of the maximum size, but not two. */
 const inFlightBytesMax = 1024 * kibibyte;
 const largeText = "x".repeat(300 * kibibyte);
 
@@ -43,11 +43,11 @@ async function nothingInFlight(): Promise<void> {
 
 interface Connection {
   readonly socket: Socket;
-  /** What has come so far. */
+  /** What has arrived so far. */
   received(): string;
 }
 
-/** Sends bytes as they stand. A connection that does not read gets nothing beyond what the network buffers. */
+/** Sends raw bytes. A connection that does not read receives only what the network buffers. */
 function send(text: string, { reads = true } = {}): Connection {
   const { port, hostname } = new URL(stack.baseUrl);
   const socket = connect(Number(port), hostname);
@@ -70,12 +70,12 @@ const head = (line: string, key: string, ...headers: string[]) =>
 
 const postLine = "POST /api/v1/presets/announced/chat/completions";
 
-/** Announces a body, of which nothing comes yet. */
+/** Announces a body without sending any of it. */
 function announce(bytes: number, key = stack.apiKey): Connection {
   return send(head(postLine, key, "content-type: application/json", `content-length: ${bytes}`));
 }
 
-/** Asks again and again, so that the buffers of the network are full at some time. */
+/** Keeps requesting, so that the network buffers fill up eventually. */
 function askOnWithoutReading(request: string): Connection {
   const connection = send(request, { reads: false });
   const asking = setInterval(() => connection.socket.write(request), 5);
@@ -136,7 +136,7 @@ describe("above the in-flight limits", () => {
     expect(refused.received()).toContain("retry-after: 1");
     expect(await refusals("process_bytes")).toBe(before + 1);
     expect(stack.log()).not.toContain('"msg":"request failed"');
-    // What needs little is still answered, and so is the probe.
+    // Small requests are still answered, and so is the probe.
     expect((await stack.request("GET", "/presets/small", { key: otherKey })).status).toBe(200);
     expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
   });
@@ -316,7 +316,7 @@ describe("nothing stays in flight", () => {
       socket.resetAndDestroy();
     }
     await nothingInFlight();
-    // Their shares are gone as well: as many as ever are let in.
+    // Their quotas are released as well: as many requests as before are admitted.
     for (let n = 0; n < 8; n += 1) announce(100);
     await inFlightAtLeast(8 * 4 * kibibyte);
   });

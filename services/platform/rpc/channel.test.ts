@@ -162,7 +162,7 @@ describe.concurrent("a channel to several processes", () => {
     expect(a.calls).toBe(0);
     const gone = new AbortController();
     a.before = () => {
-      // Its answer is already on its way, and the pause before the next attempt, at least half a second, is longer than that.
+      // Its answer is already on its way, and the pause before the next attempt, of at least half a second, is longer.
       if (a.calls === 7) setTimeout(() => gone.abort(), 50);
       return Promise.reject(unavailable("no database"));
     };
