@@ -90,7 +90,7 @@ describe.skipIf(!browserPath)("the console", () => {
     await countBeats();
     await goTo("/console/default/presets/large/compare/1...2");
     await page.getByText("too large and too different").waitFor();
-    // It was given up after at least a second, in which a page that compares itself would not have ticked.
+    // It was given up after at least a second; comparing on the page itself would have blocked all ticks.
     expect(await beats()).toBeGreaterThan(10);
     await goTo("/console/default/presets/large/compare/1...3");
     await page.locator("ins mark", { hasText: "Row" }).waitFor();

@@ -8,7 +8,7 @@ let stack: Stack;
 
 afterEach(() => stack.close());
 
-/** How many exchanges the organization service makes while `work` runs. */
+/** How many exchanges the organization service performs while `work` runs. */
 async function exchangesDuring(work: () => Promise<unknown>): Promise<number> {
   const count = () => stack.log().split(/AccessService\/(?:Batch)?ExchangeKey/).length;
   const before = count();
@@ -69,9 +69,9 @@ describe("the key exchange", () => {
     await stack.organization.stop();
     const signingKeys = parseSigningKeys(newSigningKeyPem(), "test");
     await stack.organization.start({ signingKeys });
-    // The gateway still holds a token of the old key, which the service refuses: it gets a new one.
+    // The gateway still holds a token of the old key, which the service rejects: it gets a new one.
     expect(await list()).toBe(200);
-    // The preset service asks for new public keys at most once a second.
+    // The preset service fetches public keys at most once a second.
     await expect.poll(() => statusWith(secret), { interval: 100 }).toBe(200);
   });
 });

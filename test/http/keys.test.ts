@@ -323,7 +323,7 @@ describe("a key", () => {
       updated_at: expect.stringMatching(isoTime),
     });
     for (const each of [old, key]) expect((await stack.create("rotated", undefined, { key: each })).status).toBe(200);
-    // Without a grace the secret before is over at once, and so is the one before that.
+    // Without grace, the previous secret ends at once, and so does the one before it.
     expect((await call("POST", `/keys/${data.id}/rotate`)).status).toBe(201);
     for (const each of [old, key]) expect((await stack.create("rotated", undefined, { key: each })).status).toBe(401);
   });

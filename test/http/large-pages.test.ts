@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 
 const versionCount = 12;
-/** One byte each in a message between the services, and six in JSON. */
+/** One byte each in an RPC message, and six in JSON. */
 const prompt = (n: number) => `${n}${"\u0001".repeat(170_000)}`;
 const config = (n: number) => ({ top_k: n, text: { filler: "s".repeat(1_000_000) } });
 
@@ -59,7 +59,7 @@ it("logs no error if the client disconnects before the page is sent", async () =
   expect(stack.log().slice(logStart)).not.toMatch(/"level":[456]0/);
 });
 
-/** Of the last line in the access log of the gateway. */
+/** The status in the last line of the gateway's access log. */
 function lastStatus(): number | undefined {
   const lines = stack
     .log()

@@ -9,14 +9,14 @@ const prompt = (n: number) => `${n} ${"x".repeat(900_000)}`;
 const messages = (n: number) => [{ role: "system", content: prompt(n) }];
 
 beforeAll(async () => {
-  // All of them together take long on a machine that is busy with other things.
+  // All of them together take long on a busy machine.
   stack = await startStack({ gateway: { requestTimeoutMs: 60_000 } });
   for (const n of upTo(16)) expect((await stack.create(`large-${n}`, { messages: messages(n) })).status).toBe(200);
 });
 
 afterAll(() => stack.close());
 
-/** As a client does that heeds `Retry-After`: all of these answers at once are more than one key may have under way. */
+/** Like a client that honours `Retry-After`: all of these answers at once exceed one key's in-flight limit. */
 async function getPatiently(slug: string): Promise<Answer<unknown>> {
   for (;;) {
     const answer = await stack.request("GET", `/presets/${slug}`, { key: stack.apiKey });

@@ -30,7 +30,7 @@ describe("a database error", () => {
     ],
     ["from MySQL", `Incorrect string value: '${secret}' for column 'system_prompt' at row 1`],
   ])("is logged without the prompt in its message, %s", async (_name, message) => {
-    // Whichever way statements go.
+    // For either protocol.
     for (const phase of ["execute", "query"] as const) proxy.fail(phase, { errno: 1366, message });
     const logged = stack.log().length;
     const answer = await stack.create("polly", { messages: [{ role: "system", content: secret }] });

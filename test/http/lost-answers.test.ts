@@ -28,7 +28,7 @@ const manage = (method: string, path: string, body?: unknown) =>
 
 const changeCount = () => countChanges(stack.organizationPool, stack.organizationId, {});
 
-/** Has a change made whose answer does not arrive: it is carried out while nothing passes the proxy, which then breaks. */
+/** Makes a change whose answer is lost: it is applied while the proxy passes nothing, and then the proxy breaks. */
 async function loseAnswer<T>(change: () => Promise<T>): Promise<T> {
   const before = await changeCount();
   let answer: Promise<T> | undefined;

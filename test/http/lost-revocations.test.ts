@@ -49,9 +49,9 @@ it("rejects revoked keys on the gateway that revoked them even if the answer was
     admin.call("PATCH", `/keys/${untouched.data.id}`, { name: "Renamed" }),
   ];
   for (const { status } of await Promise.all(changes)) expect(status).toBe(503);
-  // A member's removal and the end of their key are two entries.
+  // Removing a member and revoking their key are two entries.
   await expect.poll(changeCount).toBe(before + changes.length + 1);
-  // A new name ends nothing: the key works on while the service cannot be asked.
+  // Renaming revokes nothing: the key keeps working while the service is unreachable.
   expect(await statusOf(untouched.key)).toBe(200);
   expect(await statusOf(secrets[0] as string)).toBe(503);
   proxy.restore();

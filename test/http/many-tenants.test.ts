@@ -8,7 +8,7 @@ let tenants: Tenant[];
 beforeAll(async () => {
   stack = await startStack();
   tenants = await Promise.all(Array.from({ length: 12 }, () => stack.tenants.createOrganization()));
-  // A key that was used before goes to the services with the others' in one call.
+  // A key that was used before is sent to the services in one call with the others.
   await Promise.all(tenants.map(({ apiKey }) => stack.request("GET", "/presets", { key: apiKey })));
 });
 

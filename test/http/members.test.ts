@@ -65,7 +65,7 @@ describe("the member list", () => {
     );
     const members = pages.flatMap(({ json }) => json.data);
     expect(new Set(members.map(({ id }) => id)).size).toBe(memberCount);
-    // The highest number is the oldest member; numbers 2n and 2n + 1 share a time, and their ids decide.
+    // The highest number is the oldest member; numbers 2n and 2n + 1 share a time and are ordered by id.
     const places = members
       .slice(1)
       .map(({ email, id }) => ({ pair: Math.floor(Number(email.match(/\d+/)?.[0]) / 2), id }));

@@ -12,7 +12,7 @@ beforeAll(async () => {
   for (let from = 0; from < slugs.length; from += 50) {
     await Promise.all(slugs.slice(from, from + 50).map((slug) => stack.create(slug)));
   }
-  // Two that are not in use stand among those that are.
+  // Two that are not active, among those that are.
   for (const [slug, status] of [
     ["model-100", "archived"],
     ["model-150", "disabled"],
@@ -39,7 +39,7 @@ async function list(query = "", key = stack.apiKey): Promise<{ ids: string[]; to
   return { ids: json.data.map(({ id }) => id), total: json.total_count, json };
 }
 
-/** The slugs of the active presets, as the list of presets has them. */
+/** The slugs of the active presets, in the order of the preset list. */
 async function listActive(): Promise<string[]> {
   const ids: string[] = [];
   for (let offset = 0; offset < activeCount; offset += 100) {
@@ -176,7 +176,7 @@ describe("a key", () => {
     expect((await list("", secret)).total).toBe(activeCount);
     const response = await fetch(`${stack.baseUrl}/api/v1/models/count`, { headers: { "x-api-key": secret } });
     expect(await response.json()).toEqual({ data: { count: activeCount } });
-    // No cache on the way knows that this header stands for somebody.
+    // Caches do not know that this header is a credential.
     expect(response.headers.get("cache-control")).toBe("private, no-cache");
   });
 

@@ -11,7 +11,7 @@ import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
 let document: Document;
-/** The paths of all routes that the gateway has, as Fastify writes them. */
+/** The paths of all routes of the gateway, as written by Fastify. */
 const urls = new Set<string>();
 
 beforeAll(async () => {
@@ -92,13 +92,13 @@ describe("the OpenAPI document", () => {
       await makeMember("tried@example.com"),
     ];
     const parameters = { slug: "tried", hash: key.data.hash, workspace: workspace.id, user_id: member };
-    // What is sent on to an upstream is accepted by that.
+    // Inference bodies are checked by the upstream.
     const tried = operations().filter(([, , { requestBody, tags }]) => requestBody && !tags.includes("Inference"));
     expect(tried.length).toBeGreaterThan(10);
     for (const [method, path, { requestBody, responses }] of tried) {
       const filled = Object.entries(parameters).reduce((text, [name, value]) => text.replace(`{${name}}`, value), path);
       const { example } = requestBody?.content["application/json"] ?? {};
-      // Nobody has the users of the examples.
+      // The users of the examples do not exist.
       const body = path.includes("/members/") && method === "post" ? { user_ids: [member] } : example;
       const answer = await call(method.toUpperCase(), filled.replace("/api/v1", ""), body);
       expect(answer.status, `${path}: ${answer.text}`).toBe(Number(Object.keys(responses).sort()[0]));
@@ -117,7 +117,7 @@ describe("the OpenAPI document", () => {
       const fields = requestBody?.content["application/json"].schema.properties ?? {};
       expect(Object.keys(fields).length, path).toBeGreaterThan(0);
       for (const [name, { description }] of Object.entries(fields)) {
-        // More than the note on what becomes of the field.
+        // More than the note on how the field is used.
         expect(description, `${path}: ${name}`).toMatch(/^\S.*/);
       }
     }

@@ -9,7 +9,7 @@ import { jsonType } from "../support/patterns.ts";
 import { type Answer, request } from "../support/rest.ts";
 import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
 
-/** Short, because the gateway tries again until the time of a request is up. */
+/** Short, because the gateway retries until the timeout of a request. */
 const gateway = { requestTimeoutMs: 2_500 };
 let stack: Stack;
 
@@ -30,7 +30,7 @@ function expectError({ status, headers, json, text }: Answer<unknown>, code: num
       metadata: { request_id: headers.get("x-request-id") },
     },
   });
-  // Nothing of what is behind the gateway.
+  // Nothing about what is behind the gateway.
   expect(text).not.toMatch(/127\.0\.0\.1|ECONN|mysql|SQL|table|stack|grpc|UNAVAILABLE/i);
 }
 
@@ -85,7 +85,7 @@ describe("without the organization service", () => {
       expect((await stack.create("organization-gone", undefined, { key: warm.secret })).status).toBe(200);
       expectError(await stack.create("organization-gone", undefined, { key: cold.secret }), 503);
       expectError(await listMembers(cold.secret), 503);
-      // What is no key at all needs nobody's word.
+      // A malformed key is rejected without asking anyone.
       expectError(await stack.create("organization-gone", undefined, { key: "x" }), 401);
     } finally {
       await stack.organization.start();
@@ -106,7 +106,7 @@ describe("a preset locked by another transaction", () => {
     expect(Date.now() - startedAt).toBeLessThan(2 * gateway.requestTimeoutMs);
     await connection.query("ROLLBACK");
     connection.release();
-    // Had the first been stored, this one would come after it.
+    // Had the first been stored, this one would follow it.
     expect((await stack.create(slug)).json.data.designated_version.version).toBe(2);
     expect(await versionCount(slug)).toBe(2);
   });

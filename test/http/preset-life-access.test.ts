@@ -128,7 +128,7 @@ describe("workspace_id", () => {
     for (const seed of [2, 3]) await stack.create("owned", { messages: [], seed }, { key: secondKey });
   });
 
-  // A page of versions or changes names no workspace, so a read is held against that of the workspace's own key.
+  // A page of versions or changes names no workspace, so a read is compared with that of the workspace's own key.
   it.each(reading)("selects any workspace of the organization for a management key: %s", async (_name, route) => {
     const { status, text } = await send(route, stack.managementKey, `?workspace_id=${second}`);
     expect([status, text]).toEqual([200, (await send(route, secondKey)).text]);

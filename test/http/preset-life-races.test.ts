@@ -12,7 +12,7 @@ let stack: Stack;
 const secondPreset = new Lifecycle(silentLogger());
 
 beforeAll(async () => {
-  // Crowds get done however slow the machine is.
+  // So that many requests complete however slow the machine is.
   stack = await startStack({ gateway: { requestTimeoutMs: 120_000 } });
   await openSecondPresetService(stack, secondPreset);
 });
@@ -87,7 +87,7 @@ describe("rollbacks while two processes create versions", () => {
     const inTurn = async (count: number, work: (n: number) => Promise<Answer>): Promise<Answer[]> => {
       const answers: Answer[] = [];
       await Promise.all(
-        // Few: a creation that waits for its row for three seconds is told to come again.
+        // Few: a creation that waits three seconds for its row is told to retry.
         upTo(clients).map(async (client) => {
           for (let n = client; n <= count; n += clients) answers.push(await work(n));
         }),
@@ -135,7 +135,7 @@ describe("rollbacks while two processes create versions", () => {
     expect(names.map(({ to }) => to).sort()).toEqual(rolledBack.map(({ json }) => json.data.name).sort());
     const added = changes.filter(({ action }) => action === "version_created");
     expect(added.map(({ changes: [change] }) => change?.to).toReversed()).toEqual(upTo(creations + 2).slice(1));
-    // Each entry begins where the one before it ended.
+    // Each entry starts where the previous one ended.
     const designated = changes
       .toReversed()
       .flatMap((change) => change.changes.filter(({ field }) => field === "designated_version"));
@@ -163,7 +163,7 @@ describe("a list read while presets are created", () => {
           for (const { slug } of json.data) seen.add(slug);
           total = json.total_count;
         }
-        // New presets come first, so what was there before moves to later pages, and is never passed over.
+        // New presets come first, so existing ones move to later pages and are never skipped.
         for (const n of upTo(80)) expect(seen).toContain(`listed-${n}`);
       }
     };

@@ -6,7 +6,7 @@ import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
 
-// So slow that no test sees a token come back.
+// So slow that no test sees a token refilled.
 const slow = { perSecond: 1, burst: 3 };
 const limitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
@@ -46,7 +46,7 @@ describe("a key with a rate limit", () => {
 
   it("stores nothing when rejected", async () => {
     const key = await limitedKey();
-    // Where the machine is slow, a token may have come back meanwhile.
+    // On a slow machine a token may have been refilled meanwhile.
     for (let n = 0, status = 200; status === 200; n += 1) {
       ({ status } = await stack.create(`limited-${n}`, { messages: [] }, { key }));
       expect([200, 429]).toContain(status);

@@ -7,7 +7,7 @@ import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
 
-// So slow that hardly a token comes back during a test.
+// So slow that hardly any token is refilled during a test.
 const refusedKeyRateLimit = { perSecond: 1, burst: 20 };
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ async function exchanges(): Promise<number> {
   return metricOf(`http://127.0.0.1:${httpPort}/metrics`, "setpoint_request_seconds_count", "ExchangeKey");
 }
 
-/** Returns the first answer beyond the limit. */
+/** Returns the first answer above the limit. */
 async function useUp(): Promise<Answer> {
   for (;;) {
     const answer = await get(forged());
@@ -71,7 +71,7 @@ describe("rejected credentials", () => {
     ["the same key again", () => `Bearer ${keyFromBytes(Buffer.alloc(32, 5))}`],
   ])("get 429 if there are too many from one address: %s", async (_name, authorization) => {
     const statuses = await statusesOf(1_000, () => get(authorization()));
-    // What was under way when the last token went is still told why.
+    // Requests in flight when the last token was used still get 401.
     expect(statuses.get(401)).toBeGreaterThanOrEqual(20);
     expect(statuses.get(401)).toBeLessThan(80);
     expect([...statuses.keys()].sort()).toEqual([401, 429]);
@@ -91,7 +91,7 @@ describe("rejected credentials", () => {
     await useUp();
     const before = await exchanges();
     await statusesOf(300, () => get(forged()));
-    // One a second comes back.
+    // One token is refilled each second.
     expect((await exchanges()) - before).toBeLessThan(30);
   });
 

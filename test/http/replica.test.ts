@@ -5,7 +5,7 @@ import type { TestDatabase } from "../support/database.ts";
 import { createPresetDatabase } from "../support/preset-database.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
-/** Stands for a replica: it has the tables, and of the rows only those that a test lets it have. */
+/** Stands for a replica: it has the tables, but only the rows that a test gives it. */
 let replica: TestDatabase;
 let replicaPool: Pool;
 let stack: Stack;
@@ -33,7 +33,7 @@ async function createVersions(slug: string, count: number, filler = ""): Promise
   }
 }
 
-/** Brings the replica to where the preset had this many versions. */
+/** Brings the replica to the state when the preset had this many versions. */
 async function replicate(slug: string, versions: number): Promise<void> {
   const primary = new URL(stack.preset.config.databaseUrl).pathname.slice(1);
   for (const table of ["presets", "preset_versions", "preset_changes"]) {
@@ -109,7 +109,7 @@ describe("a read replica", () => {
     const response = await fetch(`${stack.baseUrl}/api/v1/presets/large/versions`, {
       headers: { authorization: `Bearer ${stack.apiKey}` },
     });
-    // Nobody reads on, so the rest is not asked for yet.
+    // The client stops reading, so the rest is not requested yet.
     await sleep(300);
     await replicate("large", count - 2);
     const { data, total_count } = (await response.json()) as { data: { version: number }[]; total_count: number };

@@ -13,7 +13,7 @@ let keys: string[];
 let refusals: string;
 let metrics: string;
 
-/** Everything that might let something slip: successes, refusals of every kind, faults. */
+/** Everything that might leak something: successes, errors of every kind, faults. */
 beforeAll(async () => {
   stack = await startStack({ gateway: { requestTimeoutMs: 500 } });
   const readOnly = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });
@@ -52,7 +52,7 @@ beforeAll(async () => {
 
   await stack.presetPool.query("RENAME TABLE preset_versions TO preset_versions_away");
   await collect(stack.create("secret", { messages }));
-  // A crowd of two callers: their access tokens go to the service in one message.
+  // Simultaneous requests of two callers: their access tokens go to the service in one message.
   const crowd = Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? stack.apiKey : other.apiKey));
   await Promise.all(crowd.map((key) => collect(stack.create("secret", { messages }, { key }))));
   expect(stack.log()).toContain("part of an rpc failed");

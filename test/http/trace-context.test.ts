@@ -82,7 +82,7 @@ describe("with tracing off", () => {
   });
 });
 
-/** Whether what records traces is loaded by a process that opens a gateway and closes it again. */
+/** Whether the trace recorder is loaded by a process that opens and closes a gateway. */
 function loadsRecorder(environment: Record<string, string>): boolean {
   const at = (path: string) => JSON.stringify(new URL(`../../${path}`, import.meta.url));
   const script = `

@@ -22,7 +22,7 @@ afterAll(async () => {
   collector.close();
 });
 
-/** A trace of its own for each test. */
+/** A separate trace for each test. */
 function newTrace(flags = "01"): { readonly traceId: string; readonly traceparent: string } {
   traceCount += 1;
   const traceId = traceCount.toString(16).padStart(32, "a");
@@ -210,7 +210,7 @@ describe("with a collector", () => {
     const ids = new Set(traces.map(({ traceId }) => traceId));
     const calls = () =>
       collector.spans.filter(({ kind, name, traceId }) => kind === 3 && /PresetService/.test(name) && ids.has(traceId));
-    // Each is in the trace that a call was made in, or linked to it.
+    // Each is in the trace of a call, or linked to it.
     await expect
       .poll(
         () => new Set(calls().flatMap(({ traceId, links }) => [traceId, ...links.map((link) => link.traceId)])).size,
@@ -280,7 +280,7 @@ describe("a trace that is not sampled", () => {
       const traceIds = lines.map((line) => line.trace_id);
       expect(traceIds.every((traceId) => /^[\da-f]{32}$/.test(String(traceId)))).toBe(true);
       expect(new Set(traceIds).size).toBe(ids.length);
-      // What was passed on is what the service logs, and records no more than the gateway does.
+      // The forwarded id is what the service logs, and it records no more than the gateway does.
       const served = logLinesOf("msg", "rpc").map((line) => line.trace_id);
       expect(served.some((traceId) => traceIds.includes(traceId))).toBe(true);
       expect(collector.spans.filter(({ traceId }) => traceIds.includes(traceId))).toEqual([]);

@@ -45,7 +45,7 @@ async function readToEnd(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream);
 }
 
-/** What a client makes of a stream: its events, each of which ends with a blank line. */
+/** What a client reads from a stream: its events, each of which ends with a blank line. */
 function eventsOf(text: string): { event: string; data: string }[] {
   return text
     .replaceAll("\r\n", "\n")
@@ -62,14 +62,14 @@ function eventsOf(text: string): { event: string; data: string }[] {
     });
 }
 
-/** Sends an event, and a second one as far as that many bytes; then the connection ends. */
+/** Sends an event and the first bytes of a second one; then the connection ends. */
 function breakAfter(dialect: DialectName, bytes: number, lineEnd = "\n"): void {
   const event = Buffer.from(events[dialect].replaceAll("\n", lineEnd));
   upstream.script = streamBroken(Buffer.concat([event, event.subarray(0, bytes)]));
 }
 
 describe.each(dialectNames)("a %s stream that breaks", (dialect) => {
-  /** In the name of a field, before and behind its colon, in its value, in a character, and in the blank line. */
+  /** In a field name, before and after its colon, in its value, in a character, and in the blank line. */
   const length = Buffer.byteLength(events[dialect]);
   const places = [0, 1, 4, 5, 6, 20, events[dialect].indexOf("é") + 1, length - 2, length - 1].flatMap((bytes) => [
     [bytes, "LF", "\n"] as const,
@@ -83,7 +83,7 @@ describe.each(dialectNames)("a %s stream that breaks", (dialect) => {
       const answer = await stack.send(dialect, { model: "m", stream: true });
       expect(answer.status).toBe(200);
       const received = eventsOf(await answer.text());
-      // And nothing of the event that is not whole.
+      // And nothing of the incomplete event.
       expect(received).toEqual([eventsOf(events[dialect])[0], expect.anything()]);
       const last = received.at(-1);
       const message = "The upstream main broke off its answer.";
@@ -293,7 +293,7 @@ describe("an upstream answer", () => {
     upstream.script = (_request, socket) => {
       socket.write(bytes);
     };
-    // The connection is as good as before, once it has rested.
+    // The connection is usable again after a pause.
     await expect
       .poll(async () => {
         expect(await (await stack.send("chat/completions", { model: "m" })).text()).toBe("data: 1\n\n");

@@ -5,7 +5,7 @@ import { answerWith, chunkOf, HostileUpstream, silence, streamHead } from "../su
 import { type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let upstream: HostileUpstream;
-/** Takes connections and says nothing on them, not even in TLS. */
+/** Accepts connections and sends nothing on them, not even TLS. */
 let mute: HostileUpstream;
 let stack: InferenceStack;
 let logStart: number;
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 beforeEach(() => upstream.reset());
 
-/** A request on a connection of its own. */
+/** A request on its own connection. */
 function send(body: string, announced = Buffer.byteLength(body)): Socket {
   const { port, hostname } = new URL(stack.baseUrl);
   const socket = connect(Number(port), hostname);
@@ -64,7 +64,7 @@ describe.each([
   ["half-closes", (socket: Socket) => socket.end()],
   ["resets", (socket: Socket) => socket.resetAndDestroy()],
 ])("a client that %s the connection", (_name, leave) => {
-  /** Leaves when told to, and expects that all traces of it go. */
+  /** Disconnects on request, and expects that everything of it is cleaned up. */
   async function leaves(name: string, client: Socket): Promise<void> {
     const [abortedBefore, loggedBefore] = [await aborted(name), logged499()];
     leave(client);

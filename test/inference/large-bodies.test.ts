@@ -42,7 +42,7 @@ describe("a body of the maximum size", () => {
 
   it("may be read slowly, because the first-byte timeout starts when it is sent", async () => {
     upstream.atHead = async (_request, socket) => {
-      // Longer than the first byte may take.
+      // Longer than the first-byte timeout.
       for (let pause = 0; pause < 10; pause++) {
         socket.pause();
         await new Promise((resolve) => setTimeout(resolve, 500));

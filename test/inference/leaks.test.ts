@@ -23,7 +23,7 @@ const collectGarbage = (() => {
   return runInNewContext("gc") as () => void;
 })();
 
-/** Buffers are given back a while after they were found to be garbage. */
+/** Buffers are freed some time after they became garbage. */
 async function usedBytes(): Promise<number> {
   for (let round = 0; round < 5; round++) {
     collectGarbage();
@@ -35,7 +35,7 @@ async function usedBytes(): Promise<number> {
 
 const body = '{"model":"m","stream":true}';
 
-/** A stream that its client leaves in one of three ways, at one of three points. */
+/** A stream that its client abandons in one of three ways, at one of three points. */
 function abortedStream(index: number): Promise<void> {
   return new Promise((resolve) => {
     const { port, hostname } = new URL(stack.baseUrl);
@@ -61,7 +61,7 @@ async function abortStreams(count: number): Promise<void> {
   };
   await Promise.all(Array.from({ length: 32 }, worker));
   await expect.poll(() => stack.metric("setpoint_inference_in_flight")).toBe(0);
-  // Those that had waited for an answer may have got one.
+  // Those that were waiting for an answer may have received one.
   await expect.poll(() => stack.metric("setpoint_inflight_bytes")).toBe(0);
   await expect.poll(() => upstream.openConnections).toBeLessThanOrEqual(32);
   upstream.received.length = 0;
@@ -74,7 +74,7 @@ describe("streams abandoned by their clients", () => {
     const before = await usedBytes();
     const streams = 2_000;
     await abortStreams(streams);
-    // One that were kept would be more than its bytes; logs of the test itself grow by some hundred a stream.
+    // A retained stream would be more than its bytes; the test's own logs grow by some hundred bytes per stream.
     expect((await usedBytes()) - before).toBeLessThan(streams * 2_000);
     await expect.poll(() => stack.metric("setpoint_connections")).toBeLessThanOrEqual(1);
   }, 120_000);

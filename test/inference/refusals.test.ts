@@ -59,7 +59,7 @@ it.each(dialectNames)("returns 404 for /%s if the key's workspace was deleted, a
 
 it("says in each dialect that nothing was sent if a service is unreachable", async () => {
   await stack.preset.stop();
-  // At once: each of them waits for as long as a request may take.
+  // Concurrently: each of them waits until the request timeout.
   const answers = await Promise.all(dialectNames.map((dialect) => send(dialect, "", stack.apiKey, "@preset/unknown")));
   for (const { status, text } of answers) {
     expect(status).toBe(503);

@@ -43,7 +43,7 @@ const resets: Script = (_request, socket) => {
 
 const retries = (name: string) => stack.metric("setpoint_inference_retries_total", `upstream="${name}"`);
 
-/** Has a connection opened and used, so that it is idle. */
+/** Opens and uses a connection, so that it is idle. */
 async function warmUp(model: string): Promise<void> {
   expect((await stack.send("chat/completions", { model })).status).toBe(200);
   upstream.received.length = 0;
@@ -67,7 +67,7 @@ describe("a request is retried once", () => {
   it("over a new connection, because other idle ones may be closed too", async () => {
     const held: (() => void)[] = [];
     upstream.script = (request, socket) => {
-      // Only together, so that each has a connection of its own.
+      // Only together, so that each has its own connection.
       held.push(() => answerWith(200, "{}")(request, socket));
       if (held.length === 3) for (const answer of held) void answer();
     };
@@ -92,7 +92,7 @@ describe("a request is retried once", () => {
     expect(answer.status).toBe(200);
     expect(upstream.received).toHaveLength(2);
     expect(performance.now() - sentAt).toBeGreaterThanOrEqual((Number(after) || 0) * 1000 - 50);
-    // The refusal was read to its end.
+    // The rejection was read to its end.
     expect(upstream.last.earlierOnConnection).toBeGreaterThan(0);
   });
 
@@ -207,7 +207,7 @@ describe("a request is not retried", () => {
   });
 });
 
-/** Closes what is idle, so that the next request is the first on its connection. */
+/** Closes idle connections, so that the next request is the first on its connection. */
 async function expectNewConnection(): Promise<void> {
   upstream.closeConnections();
   await expect.poll(() => upstream.openConnections).toBe(0);

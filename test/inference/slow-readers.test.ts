@@ -6,7 +6,7 @@ import { chatRequestText, entryOf, type InferenceStack, startInferenceStack } fr
 const mebibyte = 1024 * 1024;
 const readers = 24;
 const inFlightBytesMax = mebibyte;
-/** An answer that is not read weighs 192 KiB. */
+/** An unread answer takes 192 KiB. */
 const room = 5;
 
 let upstream: HostileUpstream;
@@ -52,7 +52,7 @@ it("cuts off clients that do not read if there are many, but no client that read
   await expect.poll(cutOff).toBe(readers - room);
   await expect.poll(() => upstream.openConnections).toBe(room);
 
-  // It has to wait for its client now and then, too.
+  // It also has to wait for its client now and then.
   upstream.script = streamOfPieces(300);
   for (const key of [stack.apiKey, secret]) {
     const answer = await stack.send(

@@ -15,19 +15,19 @@ const tokenLifeMs = 3_000;
 const requestTimeoutMs = 10_000;
 const host = "127.0.0.1";
 
-/** A gateway between clients and an upstream, and all that it needs, each of which can be taken away from it. */
+/** A gateway between clients and an upstream, with everything it needs, each of which can be taken away. */
 interface System {
   readonly stack: InferenceStack;
   readonly upstream: HostileUpstream;
-  /** Another gateway before the same services. */
+  /** Another gateway in front of the same services. */
   readonly otherUrl: string;
-  /** Between the gateways and the services, and between those and their databases. */
+  /** Between the gateways and the services, and between these and their databases. */
   readonly presetService: TcpProxy;
   readonly organizationService: TcpProxy;
   readonly databases: readonly TcpProxy[];
-  /** Makes a request with a preset. Returns which was used, or the status of the refusal. */
+  /** Makes a request with a preset. Returns which one was used, or the error status. */
   use(model: string, how?: Use): Promise<string>;
-  /** Everything is back, and is used again. */
+  /** Everything is back and in use again. */
   recover(): Promise<void>;
   close(): Promise<void>;
 }
@@ -117,7 +117,7 @@ function promptOf(text: string) {
   return { model: "vendor/model", messages: [{ role: "system", content: text }] };
 }
 
-/** The longest that any of them took. */
+/** The longest duration of any of them. */
 async function longestMs(times: number, work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   for (let n = 0; n < times; n += 1) {
@@ -128,7 +128,7 @@ async function longestMs(times: number, work: () => Promise<unknown>): Promise<n
   return longest;
 }
 
-/** How long it takes until that is so, where it is looked at all the time. */
+/** How long it takes until that is true, if polled continuously. */
 async function takesMs(isSo: () => Promise<boolean>): Promise<number> {
   const startedAtMs = monotonicMs();
   while (!(await isSo())) {
@@ -164,7 +164,7 @@ describe("known keys and presets keep working without waiting for a timeout", ()
     await takesMs(async () => (await use(`${slug}@1`, { key })) === `${slug}@1`);
 
     for (const each of proxies(system)) each[fault]();
-    // The key is in use all the time, so its token ends while somebody uses it.
+    // The key is in constant use, so its token expires during use.
     const untilMs = monotonicMs() + 1.5 * tokenLifeMs;
     const used = new Set<string>();
     const longest = await longestMs(60, async () => {
@@ -175,7 +175,7 @@ describe("known keys and presets keep working without waiting for a timeout", ()
     expect([...used].filter((each) => !each.includes("@"))).toEqual([]);
     expect(used).toContain(`${slug}@2; stale`);
     expect(used).toContain(`${slug}@1; stale`);
-    // Well over a second at the most, and nearly always nothing at all.
+    // Just over a second at most, and nearly always no time at all.
     expect(longest).toBeLessThan(0.6 * requestTimeoutMs);
     expect(await stack.metric("setpoint_preset_lookups_total", 'outcome="stale"')).toBeGreaterThan(0);
     if (!name.startsWith("the preset service")) {
@@ -209,7 +209,7 @@ describe("during and after an outage", () => {
     organizationService.restore();
     await takesMs(async () => (await use(slug, { key })) === "409");
     await takesMs(async () => (await use(slug, { key: revoked.secret })) === "401");
-    // What is known to be refused stays so.
+    // What is known to be rejected stays rejected.
     organizationService.cut();
     await sleep(tokenLifeMs);
     expect(["401", "503"]).toContain(await use(slug, { key: revoked.secret }));
@@ -228,7 +228,7 @@ describe("during and after an outage", () => {
     expect(await longestMs(1, async () => expect(await use(slug)).toBe(`${slug}@1; stale`))).toBeLessThan(
       0.6 * requestTimeoutMs,
     );
-    // Where each waited as the first did, it would be twice as much.
+    // If each waited like the first, it would be twice as much.
     const startedAtMs = monotonicMs();
     for (let n = 0; n < 10; n += 1) expect(await use(slug)).toBe(`${slug}@1; stale`);
     expect(monotonicMs() - startedAtMs).toBeLessThan(5_000);

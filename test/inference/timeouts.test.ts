@@ -120,7 +120,7 @@ describe("a client that does not read", () => {
     await expect.poll(() => upstream.received.length).toBe(1);
     await upstream.last.closed;
     await expect.poll(stalled).toBe(before + 1);
-    // What the buffers of the network take, on both sides, and no more.
+    // What the network buffers hold on both sides, and no more.
     expect(sentBytes).toBeLessThan(40 * 1024 * 1024);
     socket.destroy();
   });

@@ -161,7 +161,7 @@ describe("a credential", () => {
       return upstream.last.headers["x-api-key"];
     };
     await expect.poll(shown, soon).toBe("second-secret");
-    // Half-written or gone: the last good one stays.
+    // Half-written or missing: the last valid one is kept.
     await writeFile(file, "");
     await expect.poll(fault, soon).toBe(1);
     expect(await shown()).toBe("second-secret");
@@ -169,7 +169,7 @@ describe("a credential", () => {
   });
 
   async function useKeyed(): Promise<void> {
-    // What is seen next is then no older one.
+    // So that what is read next is not an older one.
     await useOne();
     const file = stack.file.beside("key");
     await writeFile(file, secret);

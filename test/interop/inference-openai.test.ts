@@ -33,7 +33,7 @@ function tool(name: string) {
 
 const messages = [{ role: "user" as const, content: "Hello" }];
 
-/** The lines in which the upstream tells what it was sent, in no order. */
+/** The lines in which the upstream describes the request, in any order. */
 function told(text: string | null | undefined): string[] {
   return (text ?? "").split("\n").sort();
 }

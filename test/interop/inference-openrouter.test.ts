@@ -71,7 +71,7 @@ describe("a responses request from the OpenRouter client", () => {
   it("is sent with the preset that it names, without the client's injected defaults", async () => {
     const { output } = (await client.responses.send({ responsesRequest })) as OpenResponsesResult;
     const [item] = output as { content: { text: string }[] }[];
-    // The client sends it unasked; the upstream may have it, as the preset says nothing of it.
+    // The client adds it by default; it is passed on, because the preset does not set it.
     const lines = told(item?.content[0]?.text).filter((line) => !/^(store|service_tier): /.test(line));
     expect(lines).toEqual(toldOfPreset);
   });

@@ -18,7 +18,7 @@ function clientFor(slug: string, apiKey = stack.apiKey): OpenAI {
   return new OpenAI({ apiKey, baseURL: `${stack.baseUrl}/api/v1/presets/${slug}`, maxRetries: 0 });
 }
 
-/** The client hands on what it was answered, whatever its types say. */
+/** The client returns the answer as it is, whatever its types say. */
 async function presetOf(answer: PromiseLike<unknown>) {
   return ((await answer) as Answer["json"]).data;
 }

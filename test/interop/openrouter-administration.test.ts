@@ -44,7 +44,7 @@ describe("keys in the OpenRouter client", () => {
     const { data: presets } = (await openRouterWith(key, stack).presets.list()).result;
     expect(presets).toEqual([]);
 
-    // It was used since, to about a minute; the SDK does not show when.
+    // It was used since, recorded to about a minute; the SDK does not expose it.
     const { hash } = data;
     expect((await management.apiKeys.get({ hash })).data).toEqual(data);
     expect((await management.apiKeys.list()).data[0]).toEqual(data);

@@ -34,7 +34,7 @@ describe("presets.list", () => {
       pages.push(result.data.length);
       slugs.push(...result.data.map(({ slug }) => slug));
     }
-    // Whether it looks behind a last page that is full is the client's own affair.
+    // Whether it requests another page after a full last one is up to the client.
     expect(pages.filter((length) => length > 0)).toEqual(lengths);
     expect(new Set(slugs).size).toBe(slugs.length);
     if (!("offset" in request)) expect(new Set(slugs)).toEqual(new Set(upTo(presetCount).map((n) => `preset-${n}`)));

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => organizations.close());
 
-/** The workspace of each token, or the code and reason of the refusal. */
+/** The workspace of each token, or the code and reason of the error. */
 function told({ outcome }: ExchangeOutcome): string | undefined {
   if (outcome.case === "response") return outcome.value.principal?.workspaceId;
   const [detail] = outcome.value?.details ?? [];

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 interface Sent {
   readonly stream: ClientHttp2Stream;
-  /** `grpc-status`, once it is there. */
+  /** `grpc-status`, once it arrives. */
   readonly status: Promise<number>;
   readonly retryMs: () => number;
 }
@@ -37,7 +37,7 @@ function newSession({ grpcPort }: StubService): ClientHttp2Session {
   return session;
 }
 
-/** A call of which the answer is read only where it is asked for. */
+/** A call whose answer is read only on request. */
 function send(session: ClientHttp2Session, { token }: StubService, path: string, content: Buffer): Sent {
   const stream = session.request({
     ":method": "POST",
@@ -148,7 +148,7 @@ describe("requests in flight over gRPC", () => {
       .poll(() => opened.counted("setpoint.preset.v1.PresetService/CreateVersion", "RESOURCE_EXHAUSTED"))
       .toBeGreaterThan(100);
     session.destroy();
-    // The server hears of that a moment later, as it may of the next connection before.
+    // The server notices that a moment later, and may see the next connection before.
     const others = newSession(opened);
     await expect.poll(() => statusOf(send(others, opened, readPath, Buffer.alloc(0)))).toBe(0);
   });
@@ -196,14 +196,14 @@ describe("requests in flight over gRPC", () => {
     const session = newSession(service);
     for (let count = 0; count < 20; count += 1) {
       expect(await statusOf(send(session, service, creationPath, creation(1.5 * mebibyte)))).toBe(0);
-      // A caller that goes away in the middle.
+      // A caller that disconnects in the middle.
       const gone = send(session, service, creationPath, creation(mebibyte));
       gone.stream.close();
     }
   });
 });
 
-/** A read is answered with so many bytes. */
+/** A read that returns this many bytes. */
 async function openLarge(answerBytes: number, callBytes: { maxBytes: number; unreadMaxMs: number }) {
   const configJson = "a".repeat(answerBytes);
   const opened = await openStubService({
@@ -270,7 +270,7 @@ describe("answers that are not read", () => {
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(await refused.json()).toMatchObject({ code: "unavailable" });
     await expect.poll(async () => (await read()).status, { interval: 500 }).toBe(200);
-    // A socket that is not read does not see its end, but the rest of its answer never comes.
+    // A paused socket does not see its end, but the rest of its answer never arrives.
     let bytes = 0;
     const ended = new Promise<void>((resolve) => {
       socket.on("close", () => resolve());

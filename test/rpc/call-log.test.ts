@@ -15,7 +15,7 @@ let service: StubService;
 beforeAll(async () => {
   service = await openStubService({
     methods: {
-      // Protobuf has no place for the number, and JSON none for the time.
+      // Protobuf cannot encode the number, and JSON cannot encode the time.
       getVersion: async () => ({ version: { version: 2 ** 40, createTime: { seconds: 10n ** 15n } } }),
       listVersions: async () => undefined as never,
       getPreset: async () => ({}),
@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** What is logged of the calls that are made meanwhile, once there is a line of each. */
+/** The log lines of the calls made meanwhile, once there is one for each. */
 async function linesOf(call: () => Promise<unknown>, count = 1): Promise<Record<string, unknown>[]> {
   const before = service.lines.length;
   await call();
@@ -70,7 +70,7 @@ describe("an error without a cause", () => {
   });
 });
 
-/** Makes a call with these headers, and does not mind what comes of it. */
+/** Makes a call with these headers, whatever its outcome. */
 type Send = (headers: Record<string, string>) => Promise<unknown>;
 
 const senders: [string, Send][] = [

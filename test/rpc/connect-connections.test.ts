@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
-// The HTTP/1.1 port of a service, treated as badly as that of the gateway.
+// The HTTP/1.1 port of a service, treated as badly as the gateway's.
 
 const soon = { timeout: 15_000, interval: 50 };
 let stack: Stack;
@@ -21,7 +21,7 @@ beforeEach(async () => {
   logStart = stack.log().length;
 });
 
-/** Without the one that asks. */
+/** Not counting the one that asks. */
 async function connections(): Promise<number> {
   const connection = await RawConnection.open(url);
   connection.send("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");

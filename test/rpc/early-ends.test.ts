@@ -14,7 +14,7 @@ const empty = Buffer.alloc(5);
 
 let service: StubService;
 let session: ClientHttp2Session;
-/** The answers that are waited for. */
+/** The pending answers. */
 let waiting: PromiseWithResolvers<object>[];
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ function begin(method: DescMethod, headers: Record<string, string> = {}): Client
   return stream.on("error", () => {}).resume();
 }
 
-/** `grpc-status`, wherever it comes. */
+/** `grpc-status`, in headers or trailers. */
 function statusOf(stream: ClientHttp2Stream): Promise<number> {
   return new Promise((resolve) => {
     const see = (headers: Record<string, unknown>) => {

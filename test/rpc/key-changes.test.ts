@@ -140,7 +140,7 @@ describe("the last working management key", () => {
 
     it("by two simultaneous calls", async () => {
       const [one, other] = [await ownKeyId(), (await makeKey(admin, { kind: KeyKind.MANAGEMENT })).id];
-      // Called with a third key, which goes on working but does not last.
+      // Called with a third key, which keeps working but expires.
       admin = await organizations.as(
         (await makeKey(admin, { kind: KeyKind.MANAGEMENT, expireTime: inAnHour() })).secret,
       );

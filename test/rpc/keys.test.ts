@@ -148,7 +148,7 @@ describe("CreateKey", () => {
 describe("ListKeys", () => {
   it("pages through a workspace's keys, newest first, then by id", async () => {
     for (let n = 0; n < 12; n += 1) await makeKey(admin, { name: `Key ${n}` });
-    // All in the same millisecond, so that their ids decide.
+    // All in the same millisecond, so that they are ordered by id.
     await organizations.pool.execute("UPDATE api_keys SET created_at = ? WHERE organization_id = ?", [
       new Date(0),
       idToBytes(tenant.organizationId),

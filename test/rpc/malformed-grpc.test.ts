@@ -39,7 +39,7 @@ interface Seen {
   readonly fields: readonly string[];
 }
 
-/** Sends what no client would, and returns what grpc-status says. A stream is left after its first message. */
+/** Sends what no client would send, and returns the grpc-status. A stream is canceled after its first message. */
 function send(
   method: DescMethod,
   { headers, body = [], authorization = `Bearer ${service.token}` }: Sent,

@@ -26,7 +26,7 @@ let ports: { readonly grpc: number; readonly http: number };
 let token: string;
 
 beforeAll(async () => {
-  // What is refused never gets to a method; what does is answered with an empty message.
+  // Rejected requests never reach a method; those that do get an empty message.
   service = await openStubService();
   ports = { grpc: service.grpcPort, http: service.httpPort };
   ({ lines, metrics, token } = service);
@@ -75,7 +75,7 @@ interface Request {
   readonly method?: string;
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as its parts; without a `content-length` header their number is not told beforehand. */
+  /** Sent in these parts; without a `content-length` header their size is not announced. */
   readonly body?: readonly (string | Uint8Array)[];
   readonly authorization?: string | undefined;
 }
@@ -101,7 +101,7 @@ function send(request: Request): Promise<Answer> {
   });
 }
 
-/** What an answer says, in whichever protocol it is written. */
+/** The content of an answer in any protocol. */
 function refusalIn({ head, body }: Answer): Refusal {
   const type = head.headers["content-type"] ?? "";
   if (type.startsWith("application/json")) return refusalFromJson(JSON.parse(body.toString()));
@@ -111,7 +111,7 @@ function refusalIn({ head, body }: Answer): Refusal {
   return refusalFromStatus(Buffer.from(details, "base64"));
 }
 
-/** A message in an envelope, which may lie about its length. Connect has the same ones as gRPC. */
+/** A message in an envelope, which may state a wrong length. Connect uses the same ones as gRPC. */
 function envelope(text: string, lies?: Parameters<typeof grpcFrame>[1]): Uint8Array {
   return grpcFrame(Buffer.from(text), lies);
 }
@@ -424,7 +424,7 @@ describe("a rejected request", () => {
 });
 
 describe("a connection", () => {
-  /** Writes as it is told, and reads until it has seen so many answers. */
+  /** Writes the given bytes, and reads until this many answers have arrived. */
   function exchange(parts: readonly (string | Uint8Array)[], answers: number): Promise<string[]> {
     return new Promise((resolve, reject) => {
       let received = "";

@@ -81,7 +81,7 @@ describe("the change log of an organization", () => {
       Action.MEMBER_ADDED,
       Action.WORKSPACE_UPDATED,
       Action.WORKSPACE_CREATED,
-      // What the bootstrap command did, in the name of the admin.
+      // The changes of the bootstrap command, attributed to the admin.
       Action.KEY_CREATED,
       Action.KEY_CREATED,
       Action.MEMBER_ADDED,

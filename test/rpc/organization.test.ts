@@ -113,7 +113,7 @@ describe("a slow database", () => {
       await pool.query("CREATE TABLE hundred (n INT PRIMARY KEY)");
       await pool.query(`INSERT INTO hundred VALUES ${Array.from({ length: 100 }, (_, n) => `(${n})`).join(", ")}`);
       await pool.query("RENAME TABLE api_keys TO stored_keys");
-      // It counts ten thousand million rows first.
+      // It counts ten billion rows first.
       const hundreds = ["a", "b", "c", "d", "e"].map((name) => `hundred ${name}`).join(", ");
       await pool.query(
         `CREATE VIEW api_keys AS SELECT * FROM stored_keys WHERE (SELECT SUM(a.n) FROM ${hundreds}) > 0`,
@@ -169,7 +169,7 @@ describe("a signing key rotation", () => {
     try {
       jwksUrl = rotated.jwksUrl;
       const { accessToken: newToken } = await rotated.calls.gRPC(exchangeKey, { key });
-      // Made-up key ids must not make a service fetch all the time, so it fetches once a second at most.
+      // Made-up key ids must not make a service fetch constantly, so it fetches at most once a second.
       await sleep(1_100);
       expect((await verifier.authenticate(`Bearer ${newToken}`)).keyId).toBe(keyId);
       const fresh = new AccessTokenVerifier(jwksFrom(jwksUrl));
@@ -177,7 +177,7 @@ describe("a signing key rotation", () => {
       for (const token of [oldToken, newToken]) {
         expect((await rotated.calls.gRPC(listMembers, {}, token)).totalCount).toBe(1);
       }
-      // A process that was not rolled out yet does not know the new key: that is why it is published first.
+      // A process that was not rolled out yet does not know the new key, which is why it is published first.
       expect(await failureOf(service.calls.gRPC(listMembers, {}, newToken))).toMatchObject({ reason: "TOKEN_INVALID" });
     } finally {
       await rotated.close();
@@ -219,7 +219,7 @@ async function startService(databaseUrl: string, signingKey: string): Promise<Ru
   };
 }
 
-/** The statuses that a watcher has been told so far. */
+/** The statuses that a watcher has received so far. */
 function watchHealth(client: Client): Serving[] {
   const method = HealthService.method.watch;
   const { path, requestSerialize, responseDeserialize } = grpcDefinitionOf(method);

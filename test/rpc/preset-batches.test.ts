@@ -39,7 +39,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** The preset, or the reason why there is none. */
+/** The preset, or the reason of the error. */
 function seenOf({ outcome }: PresetOutcome) {
   return outcome.case === "error" ? fromStatusMessage(outcome.value).reason : outcome.value;
 }
@@ -155,7 +155,7 @@ describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
     await expect.poll(() => waitsForLock(stack.presetPool)).toBe(true);
     const waiting = await calls[protocol](batchCreateVersions, { requests: [held, free] }, token, 1_800);
     expect(waiting.outcomes.map(seenOf)).toMatchObject(["DEADLINE_EXCEEDED", { designatedVersion: { version: 1 } }]);
-    // Its statement may still be carried out.
+    // Its statement may still be executed.
     expect((await running).outcomes.map(seenOf)).toEqual(["UNAVAILABLE"]);
 
     await connection.query("ROLLBACK");

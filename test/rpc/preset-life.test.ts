@@ -47,7 +47,7 @@ async function tokenFor(key: string): Promise<string> {
   return accessToken;
 }
 
-/** A token of the stack's own workspace with just these permissions. */
+/** A token for the stack's own workspace with only these permissions. */
 function tokenWith(permissions: readonly Permission[]): string {
   const [signingKey] = stack.organization.config.signingKeys;
   const { userId, organizationId, workspaceId } = stack;

@@ -21,7 +21,7 @@ let clients: ReturnType<typeof presetClients>;
 let token: string;
 
 beforeAll(async () => {
-  // Watchers of health are told of a stop within a second.
+  // Health watchers are told about a stop within a second.
   stack = await startStack({ preset: { drainTimeoutMs: 3_000 } });
   clients = presetClients(stack.preset.config);
   const access = stockClient("setpoint.organization.v1.AccessService", stack.organization.config.grpcPort);
@@ -263,7 +263,7 @@ describe.each(names)("CreateVersion over %s", (name) => {
   });
 });
 
-// Not over fetch: it has no deadline of its own.
+// Not with fetch, which has no deadline.
 describe.each(names.slice(0, 3))("a deadline over %s", (name) => {
   it("is kept, and nothing is stored afterwards", async () => {
     const request = { slug: freshName("late"), configJson: "{}" };
@@ -288,7 +288,7 @@ function strangersKey(): SigningKey {
   return parseSigningKeys(newSigningKeyPem(), "test")[0];
 }
 
-/** Another private key that says it is ours. */
+/** Another private key that claims to be ours. */
 function forgedKey(): SigningKey {
   return { ...strangersKey(), jwk: stack.organization.config.signingKeys[0].jwk };
 }

@@ -24,7 +24,7 @@ afterAll(() => organizations.close());
 
 const changeCount = async () => (await admin(members.listChanges, {})).totalCount;
 
-/** Makes a change twice under one name, and returns its answer once both are known to be alike, and one was stored. */
+/** Makes a change twice with one request id, checks that answers are equal and one change was stored, and returns it. */
 async function changeTwice<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   request: MessageInitShape<I>,
@@ -45,7 +45,7 @@ describe("a retried change with the same request id", () => {
     const made = newWorkspace();
     const { workspace } = await changeTwice(workspaces.createWorkspace, made);
     const slug = `other-${newId()}`;
-    // Its old slug names it no more.
+    // Its old slug no longer names it.
     await changeTwice(workspaces.updateWorkspace, { workspace: made.slug, updateMask: { paths: ["slug"] }, slug });
     const deleted = await changeTwice(workspaces.deleteWorkspace, { workspace: slug });
     expect(deleted.workspace?.id).toBe(workspace?.id);

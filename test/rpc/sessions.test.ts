@@ -46,7 +46,7 @@ const ticketInvalid = { code: "UNAUTHENTICATED", reason: "TICKET_INVALID" };
 
 type MadeKey = Awaited<ReturnType<Stack["tenants"]["createKey"]>>;
 
-/** Gives a key another secret. The one before works until then, or no more. */
+/** Rotates a key. The previous secret works until then, or not at all. */
 async function rotate({ key }: MadeKey, previousExpiresAt?: Date): Promise<void> {
   const { hash, label } = newSecret();
   await updateKeySecret(stack.organizationPool, key, { ...key, hash, label, previousExpiresAt });

@@ -27,7 +27,7 @@ describe("an unauthenticated caller", () => {
   ])("is rejected before any of its %s body is read", async (type, expected) => {
     const connection = await RawConnection.open(`http://127.0.0.1:${service.httpPort}`);
     const before = service.lines.length;
-    // Of the body nothing ever comes, so whoever waits for it does not answer.
+    // The body never arrives, so a service that waits for it does not answer.
     connection.send(
       `POST ${creationPath} HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\ncontent-length: 1000000\r\n\r\n`,
     );

@@ -41,7 +41,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Calls once over a new connection: the status of the server, or the kind of the failure. */
+/** Calls once over a new connection: returns the server's status, or the kind of failure. */
 async function callOnce(port: number, tls: TlsFiles | undefined, name = "localhost"): Promise<number | string> {
   const channel = openChannel(`${name}:${port}`, tls, async () => [{ address: "127.0.0.1" }]);
   try {
@@ -54,7 +54,7 @@ async function callOnce(port: number, tls: TlsFiles | undefined, name = "localho
   }
 }
 
-/** The same with grpc-js, which has no certificate. */
+/** The same with grpc-js without a certificate. */
 function callWithoutCertificate(port: number, caCertificateFile: string): Promise<string> {
   const client = new Client(`localhost:${port}`, credentials.createSsl(readFileSync(caCertificateFile)));
   const { path, requestSerialize, responseDeserialize } = grpcDefinitionOf(Health.method.check);
@@ -69,7 +69,7 @@ function callWithoutCertificate(port: number, caCertificateFile: string): Promis
   });
 }
 
-/** On a busy machine, a call may be over before the handshake is refused. */
+/** On a busy machine, a call may time out before the handshake is rejected. */
 const refused = /^(unavailable|deadline_exceeded)$/;
 
 describe("gRPC with TLS", () => {

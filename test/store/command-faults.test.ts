@@ -67,7 +67,7 @@ describe("bootstrap", () => {
     proxy.fail("commit", "hold", 1);
     const made = run();
     await expect.poll(() => proxy.held).toBe(1);
-    // Once nobody waits for its answer, and others wait for its rows.
+    // Once its answer is no longer awaited, and its rows are.
     await expect.poll(() => proxy.accepted).toBe(2);
     proxy.letGo();
     await expectMadeOnce(JSON.parse(await made));

@@ -7,9 +7,9 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, type Fault, openDatabaseProxy, type Phase } from "../support/database-proxy.ts";
 
-/** Prepared, whatever the tests run by: that has the most steps to fail at. */
+/** Prepared, whatever protocol the tests use, because it has the most steps that can fail. */
 const options = { statementTimeoutMs: 1_000, protocol: "prepared" } as const;
-/** Several timeouts one after the other, on a busy machine. */
+/** Several consecutive timeouts on a busy machine. */
 const inTimeMs = 12_000;
 const size = 3;
 
@@ -40,7 +40,7 @@ const uses = [
   () => inTransaction(pool, (connection) => connection.execute("SELECT 1 AS one")),
 ];
 
-/** More at once than there are connections, each in turn. */
+/** More at once than there are connections. */
 function useAtOnce(): Promise<unknown>[] {
   return Array.from({ length: size }, () => uses.map((use) => use())).flat();
 }
@@ -70,7 +70,7 @@ describe("a failing database", () => {
     async (fault, phase) => {
       proxy.fail(phase, fault);
       await expectAllToFailInTime(useAtOnce());
-      // Only what went well has left its connections.
+      // Only successful uses have kept their connections.
       await expect.poll(() => proxy.silent).toBe(0);
       await pool.end();
       await expect.poll(() => proxy.connections).toBe(0);
@@ -199,7 +199,7 @@ describe("a connection", () => {
     const others = openPool(database.url, 1, { lockTimeoutSeconds: 1 });
     await others.query("CREATE TABLE held (id INT PRIMARY KEY)");
     await others.query("INSERT INTO held VALUES (1)");
-    // As a machine that is lost, it closes nothing.
+    // Like a machine that is lost, it closes nothing.
     const lost = openPool(proxy.url, 1, { ...options, statementTimeoutMs: 120_000, silenceMaxSeconds: 1 });
     const connection = await lost.getConnection();
     await connection.query("START TRANSACTION");
@@ -268,7 +268,7 @@ describe("a caller waiting for a connection", () => {
     canceled = true;
     held.pop()?.release();
     expect((await second)[0]).toEqual([{ one: 1 }]);
-    // Not a fault that passes: nothing is tried again for someone who has gone.
+    // Not a transient error: nothing is retried for a caller that has left.
     expect(await first).toMatchObject({ kind: "canceled" });
   });
 

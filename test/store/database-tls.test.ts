@@ -13,7 +13,7 @@ import { type OwnServer, startOwnServer } from "../support/own-server.ts";
 let folder: string;
 let caFile: string;
 let otherCaFile: string;
-/** A server of our own with a certificate for `localhost`. It is reached by its socket, whatever host a URL names. */
+/** Our own server with a certificate for `localhost`. It is reached by its socket, whatever host a URL names. */
 let server: OwnServer;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ function urlOf(host: string, parameters: Readonly<Record<string, string>>): stri
   return url.href;
 }
 
-/** What the connection is encrypted with; empty where it is not. */
+/** The cipher of the connection; empty if it is not encrypted. */
 async function cipherOf(url: string): Promise<string> {
   const pool = openPool(url, 1);
   try {
@@ -62,7 +62,7 @@ describe("TLS to the database", () => {
     const failure = await cipherOf(urlOf(host, { "ssl-ca": caFile })).catch((error) => error);
     expect(failure.message).toMatch(/does not match certificate's altnames/);
     expect(isTransient(failure)).toBe(true);
-    // In the way of mysql2, too, which by itself would not look at the name.
+    // Also with mysql2's own option, which by default would not check the name.
     await expect(cipherOf(urlOf(host, { ssl: '{"minVersion":"TLSv1.2"}', "ssl-ca": caFile }))).rejects.toThrow(
       "altnames",
     );

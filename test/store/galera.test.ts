@@ -18,7 +18,7 @@ import {
   type TestStore,
 } from "../support/preset-store.ts";
 
-// What the nodes of a cluster with several writers were seen to answer while some of them were stopped, cut off or slow.
+// What nodes of a multi-writer cluster were observed to answer while some of them were stopped, partitioned or slow.
 
 let store: TestStore;
 let proxy: DatabaseProxy;

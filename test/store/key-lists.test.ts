@@ -8,7 +8,7 @@ import { createOrganizationDatabase } from "../support/organization-database.ts"
 import { rowReads } from "../support/row-reads.ts";
 import { type Tenant, Tenants } from "../support/tenants.ts";
 
-/** In the default workspace, beside the two keys that it begins with. */
+/** In the default workspace, in addition to its two initial keys. */
 const manyKeys = 2_000;
 const fewKeys = 5;
 

@@ -6,7 +6,7 @@ import { listSlugsNear } from "../../services/preset/store/list-slugs-near.ts";
 import { openTestStore, type TestStore, upTo } from "../support/preset-store.ts";
 
 let store: TestStore;
-/** With one connection, so that the server's counters of it tell what a search costs. */
+/** With one connection, so that the server's session counters show the cost of a search. */
 let pool: Pool;
 const [workspaceId, otherWorkspaceId] = [newId(), newId()];
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
       systemPrompt: n % 2 ? `Prompt ${n}` : undefined,
     });
   }
-  // Beside it, so that a range that runs too far would be seen.
+  // Next to it, so that a range that runs too far would be noticed.
   await store.create(workspaceId, "many-more");
   await store.create(newId(), "many");
   await store.update(workspaceId, "many", { designatedVersion: 3 });

@@ -26,13 +26,13 @@ const remove = (organization: string, email: string, ...others: string[]) =>
   commands.run(removeMember, "--organization", organization, "--email", email, ...others);
 const emailsOf = async (organization: string) => (await list(organization)).map(({ email }) => email);
 
-/** By address: memberships may begin in the same millisecond. */
+/** By address, because memberships may start in the same millisecond. */
 async function list(organization: string) {
   const rows = rowsOf(await commands.run(listMembers, "--organization", organization));
   return rows.toSorted((a, b) => `${a.email}`.localeCompare(`${b.email}`));
 }
 
-/** What the organization counts its members to be, which a page of members shows. */
+/** The organization's member count, which a page of members shows. */
 async function memberCount(organizationId: string): Promise<number | undefined> {
   return (await listStoredMembers(commands.pool, organizationId, { offset: 0, limit: 1 }))?.totalCount;
 }
@@ -82,7 +82,7 @@ describe("remove-member", () => {
     await commands.makeOrganization("Elsewhere", "elsewhere@example.com");
   });
 
-  /** Keys that work would keep their creator. */
+  /** Working keys would prevent the removal of their creator. */
   const stopKeys = (organizationId: string) =>
     commands.pool.execute("UPDATE api_keys SET disabled = TRUE WHERE organization_id = ?", [idToBytes(organizationId)]);
 
@@ -159,7 +159,7 @@ describe("remove-member", () => {
     await expect(refused).rejects.toThrow(/still work: "First API key" \(\S+\), "First management key" \(\S+\)\./);
     expect(await emailsOf(name)).toEqual(["ada@example.com", "alan@example.com"]);
 
-    // The last management key of the organization works on, so that someone can administer it.
+    // The last management key of the organization keeps working, so that it can be administered.
     await expect(remove(name, "ada@example.com", "--disable-keys")).rejects.toThrow(/last working management key/);
     const keys = await listKeys(commands.pool, organizationId);
     expect(keys.map(({ disabled }) => disabled)).toEqual([false, false]);

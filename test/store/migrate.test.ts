@@ -224,7 +224,7 @@ describe("migrate while the database is down", () => {
       waitMs: 15_000,
       onWait: (reason) => waits.push(reason),
     });
-    // MySQL does not know what is asked of it then.
+    // MySQL does not know this variable.
     await running.catch(() => {});
     expect(waits).toEqual(["injected"]);
   });

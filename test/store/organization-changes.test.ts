@@ -74,7 +74,7 @@ it("retries a change whose place in the log was taken by another node", async ()
   await change(async (...parts) => {
     const made = await make(...parts);
     attempts += 1;
-    // What comes next are the entries of the log.
+    // The log entries come next.
     if (attempts === 1) proxy.fail(isSharded ? "query" : "prepare", 1062, 1);
     return made;
   }, oneNode);
@@ -141,7 +141,7 @@ it("repeats the first answer if that came through another node after the check",
   expect((await logged()).filter(({ action }) => action === "key_deleted")).toHaveLength(1);
 });
 
-/** What a node applies of another's transaction waits for no row that is merely locked here. */
+/** A node that applies another's transaction does not wait for rows that are only locked here. */
 function changeThroughAnotherNode<T>(work: Work<T>, request?: RepeatableRequest<T>): Promise<T> {
   return inTransaction(pool, async (connection) => {
     const { organizationId, userId } = tenant;
@@ -157,7 +157,7 @@ function changeThroughAnotherNode<T>(work: Work<T>, request?: RepeatableRequest<
   });
 }
 
-/** Waits for the organization, as what was committed through another node does not have to, so that it comes next. */
+/** Waits for the organization's lock, which a transaction of another node would not, so that it comes next. */
 function applyElsewhere({ key: made }: NewKey, logId: Buffer): Promise<void> {
   return inTransaction(pool, async (connection) => {
     const { organizationId, userId } = tenant;
@@ -270,7 +270,7 @@ describe("changes while their connections are killed", () => {
       try {
         const [rows] = await connection.query<RowDataPacket[]>("SELECT CONNECTION_ID() AS id");
         connections += 1;
-        // Not each, so that changes get done however long one takes.
+        // Not every one, so that changes complete however long one takes.
         if (connections % 4 === 0) ids.push(rows[0]?.id);
         return connection;
       } catch (error) {
@@ -371,7 +371,7 @@ describe("a page of a long change log", () => {
     ["a target", { targetId: "target-7" }, count / 15, 300],
     ["a target, by action", { targetId: "target-7", action: "key_updated" }, 66, 400],
     ["a target, by user", { targetId: "target-7", userId: "user_1" }, count / 15, 300],
-    // Its entries are counted, which is one walk through an index, and a page is near one of its ends.
+    // Its entries are counted in one index scan, and a page is near one of its ends.
     ["a target with a third of all entries", { targetId: "hot" }, count / 3, count / 3 + 200],
   ] as const)("reads as few rows at its end as at its start: %s", async (_name, filter, total, readsMax) => {
     const connection = await pool.getConnection();

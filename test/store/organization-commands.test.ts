@@ -30,7 +30,7 @@ async function count(table: string): Promise<number> {
   return rows[0]?.total;
 }
 
-/** Eight who do the same at once; the refusals of all but one. */
+/** Runs the same eight times at once; returns the errors of all but one. */
 async function refusalsOf(command: () => Promise<unknown>): Promise<unknown[]> {
   const results = await Promise.allSettled(Array.from({ length: 8 }, command));
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);

@@ -54,7 +54,7 @@ beforeEach(async () => {
   await insertKey(pool, managementKey.key);
 });
 
-/** The pool, and how many statements were executed by way of it. */
+/** The pool, and how many statements were executed through it. */
 function countStatements() {
   let statements = 0;
   const counting = {
@@ -168,7 +168,7 @@ describe("the scope of a key", () => {
     } as unknown as Executor;
     const shown = [apiKey, managementKey].map(({ secret }) => ({ hash: hashKey(secret), workspaceId: undefined }));
     await findKeyScopes(explaining, shown);
-    // By the secret that the key has, and by the one that it had.
+    // By the key's current secret, and by its previous one.
     expect(plans).toHaveLength(2);
     for (const plan of plans) {
       const tables = plan.filter(({ table }) => ["k", "o", "w"].includes(table));

@@ -9,7 +9,7 @@ import { openPool, type Pool } from "../../services/platform/mysql/pool.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { migrateUpTo } from "../support/migrate-up-to.ts";
 
-/** The last migration of the version before administration by API. */
+/** The last migration of the release before administration by API. */
 const before = "0005";
 const [organizationId, otherId] = [newId(), newId()];
 const now = new Date();
@@ -17,7 +17,7 @@ const now = new Date();
 let database: TestDatabase;
 let pool: Pool;
 
-/** A database as the version before left it, brought up to date twice, as after a crash. */
+/** A database as left by the previous release, migrated twice, as after a crash. */
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = openPool(database.url, 2);
@@ -75,7 +75,7 @@ async function insertOrganization(id: string): Promise<void> {
   );
 }
 
-/** As the version before does it. */
+/** As the previous release does it. */
 async function insertWorkspace(organization: string, name: string, createdAt: Date): Promise<string> {
   const id = newId();
   await pool.execute("INSERT INTO workspaces (id, organization_id, name, created_at) VALUES (?, ?, ?, ?)", [

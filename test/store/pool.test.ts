@@ -123,7 +123,7 @@ describe("openPool", () => {
   );
 
   describe("for reads", () => {
-    // Ten thousand million rows.
+    // Ten billion rows.
     const slowRead = `SELECT SUM(a.n) FROM ${["a", "b", "c", "d", "e"].map((name) => `hundred ${name}`).join(", ")}`;
 
     beforeAll(async () => {
@@ -249,7 +249,7 @@ describe("openPool", () => {
     const [first, ...others] = await Promise.all(ofOne.slice(0, 3));
     others.push(await take("b"));
     expect(taken).toEqual(["a", "a", "a", "b"]);
-    // Also where one is closed.
+    // Also if one is closed.
     first?.destroy();
     for (const each of others) each.release();
     for (const each of await Promise.all(ofOne.slice(3))) each.release();
@@ -349,7 +349,7 @@ describe("openPool", () => {
   });
 
   it("closes connections when it shrinks, busy ones once released, and keeps serving with one", async () => {
-    // Others may still be about to leave the one of the tests before.
+    // Connections of earlier tests may still be closing.
     const own = await createTestDatabase();
     const pool = openPool(own.url, 6);
     const observer = openPool(own.url, 1);

@@ -9,14 +9,14 @@ import { createTestDatabase, isSharded, type TestDatabase } from "../support/dat
 import { migrateUpTo } from "../support/migrate-up-to.ts";
 import { callerWithTime } from "../support/preset-store.ts";
 
-/** The last migration of the version before dialects were kept. */
+/** The last migration of the release before dialects were stored. */
 const before = "0005";
 const workspaceId = newId();
 
 let database: TestDatabase;
 let pool: Pool;
 
-/** A database as the version before left it. */
+/** A database as left by the previous release. */
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = openPool(database.url, 2);
@@ -28,7 +28,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** As the version before stores a preset, which it may still do while others are newer already. */
+/** As the previous release stores a preset, which it may still do while others are newer. */
 async function insertAsBefore(slug: string): Promise<void> {
   const [presetId, versionId, now] = [idToBytes(newId()), idToBytes(newId()), new Date()];
   await pool.execute(
@@ -49,7 +49,7 @@ describe("the migration that adds dialects", () => {
     await insertAsBefore("early");
     const file = readdirSync(presetMigrations).find((name) => name.startsWith("0006")) as string;
     const sql = readFileSync(new URL(file, presetMigrations), "utf8");
-    // A server that would have to write the table anew refuses this.
+    // A server that would have to rewrite the table rejects this.
     await pool.query(`${sql}, ALGORITHM = INSTANT`);
     // The migration itself finds the column, as after a crash.
     expect((await migrate(database.url, presetMigrations, () => {}))[0]).toBe(file.replace(".sql", ""));

@@ -7,7 +7,7 @@ import { isSharded } from "../support/database.ts";
 import { callerWithTime, openTestStore, type TestStore, upTo } from "../support/preset-store.ts";
 
 let store: TestStore;
-/** With one connection, so that the server's counters of it tell what all look-ups cost. */
+/** With one connection, so that the server's session counters show the cost of all lookups. */
 let countedPool: Pool;
 let reader: PresetReader;
 const workspaceId = newId();
@@ -27,7 +27,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** How many statements the work ran, and how many index entries it went on to beside those that it looked up by key. */
+/** How many statements the work ran, and how many index entries it scanned in addition to key lookups. */
 async function costOf(work: () => Promise<unknown>): Promise<{ statements: number; walked: number }> {
   const counters = async () => {
     const [rows] = await countedPool.query<RowDataPacket[]>(
@@ -118,7 +118,7 @@ describe("PresetReader", () => {
         reader.findVersion(otherWorkspaceId, "a", 1, callerWithTime()),
       ]),
     );
-    // On shards, one for each workspace.
+    // With shards, one for each workspace.
     expect(cost).toEqual({ statements: isSharded ? 2 : 1, walked: 0 });
   });
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
   admin = openPool(databaseUrl(server.url, "setpoint_preset"), 1);
   await migrate(databaseUrl(server.url, "setpoint_preset"), presetMigrations, () => {});
   await admin.query("CREATE TABLE notes (id INT)");
-  // A server lets its administrators write, read-only or not.
+  // A server lets its administrators write even if it is read-only.
   await admin.query("CREATE USER service IDENTIFIED BY 'x'");
   await admin.query("GRANT SELECT, INSERT ON setpoint_preset.* TO service");
   const url = new URL(databaseUrl(server.url, "setpoint_preset"));

@@ -9,7 +9,7 @@ beforeAll(async () => {
     // In GBK the last byte of the sign below and the backslash behind it are one character, and the quote stands alone.
     "--skip-character-set-client-handshake",
     "--character-set-server=gbk",
-    // Here a backslash is a character like any other.
+    // Here a backslash is an ordinary character.
     "--sql-mode=NO_BACKSLASH_ESCAPES",
   ]);
 }, 60_000);

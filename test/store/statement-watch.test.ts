@@ -14,7 +14,7 @@ import { watchStatements } from "../support/statement-watch.ts";
 const faults = watchStatements();
 const ids = [newId(), newId()].map(idToBytes);
 let database: TestDatabase;
-/** As to Vitess. */
+/** Like a connection to Vitess. */
 let pool: Pool;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What was found fault with since the last look. It is taken away, so that this test does not fail for it. */
+/** The faults found since the last call. They are removed, so that this test does not fail because of them. */
 const found = () => faults.splice(0).map((fault) => fault.split(":")[0]);
 
 describe("a statement sent by a test", () => {
@@ -72,7 +72,7 @@ describe("a statement sent by a service", () => {
     [true, []],
   ])("covers one workspace at a time only if configured: %s", async (batchByWorkspace, expected) => {
     const reader = new PresetReader(pool, { batchByWorkspace });
-    // What comes while the first is under way is gathered.
+    // Requests that arrive while the first is in progress are batched.
     const workspaces = [newId(), newId(), newId()];
     await Promise.all(workspaces.map((workspaceId) => reader.findPreset(workspaceId, "none", callerWithTime())));
     expect(new Set(found())).toEqual(new Set(expected));

@@ -26,7 +26,7 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** What all statements of mysql2 go through, whether they come from a pool or a connection. */
+/** The methods through which mysql2 sends all statements of pools and connections. */
 interface CoreConnection {
   readonly config: { readonly database: string };
   readonly threadId: number;
@@ -53,19 +53,19 @@ prototype.execute = function (sql, values, ...rest) {
 };
 
 let stack: Stack;
-/** Of the preset service, and of all that ran, with the migrations. */
+/** The statements of the preset service, and of everything that ran, including the migrations. */
 let statements: readonly Statement[];
 let everything: readonly Statement[];
 const called = new Set<string>();
 
 beforeAll(async () => {
   stack = await startStack({ preset: { batchByWorkspace: true } });
-  // The migrations, which make the tables.
+  // The migrations, which create the tables.
   const migrations = recorded.splice(0);
   const other = await stack.tenants.createOrganization();
   const access = openRpcCalls(stack.organization.config);
   const calls = openRpcCalls(stack.preset.config);
-  // Two workspaces at once, so that what is gathered could mix them.
+  // Two workspaces at once, so that batches could mix them.
   const everyones = await Promise.all(
     [stack.apiKey, other.apiKey].map(async (key) => {
       const { accessToken } = await access.gRPC(AccessService.method.exchangeKey, { key });
@@ -77,7 +77,7 @@ beforeAll(async () => {
       return call;
     }),
   );
-  // All of these at once, of both, small and large.
+  // All of these at once, for both workspaces, small and large.
   await Promise.all(everyones.flatMap((call) => upTo(20).flatMap((n) => readEverything(call, n % 5))));
   const { accessToken } = await access.gRPC(AccessService.method.exchangeKey, { key: stack.managementKey });
   await listOrganization((method, request) => access.gRPC(method, request, accessToken));
@@ -97,7 +97,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** Calls every method of the preset service, in every way that leads to another statement. */
+/** Calls every method of the preset service in every way that leads to another statement. */
 async function callEverything(call: Call): Promise<void> {
   const methods = PresetService.method;
   const refused = async (answer: Promise<unknown>) => expect(await answer.catch(() => "refused")).toBe("refused");
@@ -134,7 +134,7 @@ async function callEverything(call: Call): Promise<void> {
   for (const offset of [0, 20]) await call(methods.listWorkspaceChanges, { offset, limit: 2 });
 }
 
-/** Every list of the organization service, of which each has pages. */
+/** Every list of the organization service, all of which are paged. */
 async function listOrganization(call: Call): Promise<void> {
   const page = { limit: 2, offset: 1 };
   await call(OrganizationService.method.listMembers, page);
@@ -150,7 +150,7 @@ function readEverything(call: Call, n: number): Promise<unknown>[] {
   return [...versions, call(getPreset, { slug: `preset-${n}` }), call(getPreset, { slug: "large" })];
 }
 
-/** Of the session, or of a probe. */
+/** Statements of the session or of a probe. */
 const touchesNoTable = ({ sql }: Statement) => /^(SET|START TRANSACTION|COMMIT|ROLLBACK|SELECT @@)/.test(sql);
 const isMigration = ({ sql }: Statement) => sql.includes("FROM schema_migrations");
 

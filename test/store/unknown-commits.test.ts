@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => store.close());
 
-/** A workspace of the test's own, and a way to the database that can fail. */
+/** The test's own workspace, and a connection to the database that can fail. */
 async function openWorkspace({ onTestFinished }: Pick<TestContext, "onTestFinished">) {
   const workspaceId = newId();
   const proxy = await openDatabaseProxy(store.url);
@@ -38,7 +38,7 @@ async function openWorkspace({ onTestFinished }: Pick<TestContext, "onTestFinish
     await pool.end();
     await proxy.close();
   });
-  /** By the way that knows nothing of the proxy. */
+  /** Directly, not through the proxy. */
   const find = (slug: string) => store.reader.findPreset(workspaceId, slug, callerWithTime());
   return {
     workspaceId,
@@ -65,7 +65,7 @@ const faults: readonly [string, Fault][] = [
   ["is cut off", "reset"],
 ];
 
-// At the same time: most of what they take is waiting.
+// Concurrently, because they mostly wait.
 describe.concurrent("a creation whose COMMIT is not answered", () => {
   it.for(faults)("is stored once and answered if the commit %s", async ([_name, fault], context) => {
     const { expect } = context;
@@ -87,7 +87,7 @@ describe.concurrent("a creation whose COMMIT is not answered", () => {
     const before = await versionsOf("stalled");
     proxy.fail("commit", "hold", 1);
     const creating = create(creation(workspaceId, "stalled"));
-    // The commit has been given up, and what it locked is waited for.
+    // The commit has been given up, and its locks are waited for.
     await expect.poll(() => proxy.accepted).toBe(2);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     proxy.letGo();

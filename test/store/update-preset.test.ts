@@ -198,7 +198,7 @@ describe("updatePreset", () => {
       const [rows] = await store.pool.execute<RowDataPacket[]>(sql, [idToBytes(workspaceId), requestId]);
       return rows.length === 1;
     };
-    // One update in some forgets: it is a matter of how many there are.
+    // Only one of many updates deletes old answers.
     for (let n = 0; n < 2_000 && (await isKept("old")); n += 1) {
       await store.update(workspaceId, "forgetful", { name: "forgetful" });
     }
@@ -228,7 +228,7 @@ describe("updatePreset", () => {
     expect(await store.revisions(preset)).toEqual([1, 2]);
   });
 
-  // On Galera a row lock holds on its node alone, so a duplicate may be stored while the preset is locked here.
+  // On Galera a row lock is local to its node, so a duplicate may be stored while the preset is locked here.
   it.each([
     ["changed nothing", "elsewhere"],
     ["would change something by now", "Renamed since"],
@@ -360,7 +360,7 @@ describe("updatePreset", () => {
     const stored = await storedPreset("busy");
     const revisions = await store.revisions(first);
     expect(revisions).toEqual(upTo(stored?.revision));
-    // A rollback to the version that is designated already is no change, and has no revision of its own.
+    // A rollback to the designated version is no change and has no revision.
     expect(new Set([1, ...answers.map(({ revision }) => revision)])).toEqual(new Set(revisions));
   });
 });

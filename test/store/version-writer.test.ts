@@ -14,7 +14,7 @@ let database: TestDatabase;
 let pool: Pool;
 let otherPool: Pool;
 let writer: VersionWriter;
-/** Stands for a second process: it shares nothing with the first but the database. */
+/** Stands for a second process: it shares only the database with the first. */
 let otherWriter: VersionWriter;
 let workspaceId: string;
 
@@ -374,7 +374,7 @@ describe("VersionWriter", () => {
         impatient.createVersion(creation(slug), callerWithTime()).finally(() => settled.push(slug)),
       ),
     );
-    // From now on nobody waits for it, neither its own callers nor others.
+    // From now on nothing waits for it, neither its own callers nor others.
     const startedAtMs = monotonicMs();
     const again = await Promise.allSettled(
       ["held", "free-a"].map((slug) => impatient.createVersion(creation(slug), callerWithTime())),
@@ -492,7 +492,7 @@ describe("VersionWriter", () => {
     try {
       const watched = new VersionWriter(watchedPool, { batchByWorkspace: isSharded });
       const create = (slug: string) => watched.createVersion(creation(slug), callerWithTime());
-      // Opens the connection, and prepares what is prepared.
+      // Opens the connection and prepares the statements.
       await create("first");
       await create("first");
       if (exists) await create("watched");
@@ -522,7 +522,7 @@ describe("VersionWriter", () => {
       await Promise.all(many.map((each) => writer.createVersion(each, callerWithTime())));
       await pool.execute("UPDATE presets SET status = ? WHERE workspace_id = ?", [status, idToBytes(workspaceId)]);
       const asked = status === "active" ? many : upTo(20).map(() => creation("many"));
-      // Opens the connection, and prepares what is prepared.
+      // Opens the connection and prepares the statements.
       for (const each of [asked, asked.slice(0, 1)]) await commandsOf(each);
       expect(await commandsOf(asked)).toBe(await commandsOf(asked.slice(0, 1)));
     } finally {

@@ -17,11 +17,11 @@ let lists: PresetLists;
 const workspaceId = newId();
 const workspace = idToBytes(workspaceId);
 
-/** Seven changes in each second, so that many share their time. Most are of one user, some of another, few of a third. */
+/** Seven changes per second, so that many share their time. Most are by one user, some by another, few by a third. */
 beforeAll(async () => {
   store = await openTestStore();
   lists = new PresetLists(store.pool, store.pool);
-  // So many rows at once may take longer than a request has.
+  // Inserting so many rows may take longer than a request's timeout.
   const filling = openPool(store.url, 1, { statementTimeoutMs: 150_000 });
   await filling.query("CREATE TABLE numbers (n INT PRIMARY KEY)");
   await filling.query("INSERT INTO numbers VALUES ?", [Array.from({ length: presets }, (_, n) => [n])]);
@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => store.close());
 
-/** All there is, in order. */
+/** All changes, in order. */
 async function listAll({ action, userId }: ChangeFilter): Promise<string[]> {
   const [rows] = await store.pool.query<RowDataPacket[]>(
     `SELECT preset_id, revision FROM preset_changes
@@ -68,7 +68,7 @@ async function marks({ action, userId }: ChangeFilter): Promise<number[]> {
 }
 
 const all: ChangeFilter = { action: undefined, userId: undefined };
-/** Each with how many marks it gets: none in the last 10 minutes, which are not settled, nor behind the last one of all. */
+/** Each with its number of marks: none in the last 10 minutes, which are not settled, nor after the last one of all. */
 const filters: readonly (readonly [string, ChangeFilter, number])[] = [
   ["all", all, 37],
   ["one user", { ...all, userId: "user_1" }, 30],
@@ -113,14 +113,14 @@ describe.each(filters)("pages of many changes: %s", (_name, filter, markCount) =
 
   it("are correct with marks, and read only from the nearest mark", async () => {
     await expectPages(filter);
-    // One connection, so that what it reads is all that is read.
+    // One connection, so that its counters cover everything that is read.
     const pool = openPool(store.url, 1);
     const { length } = await listAll(filter);
     for (const offset of offsetsOf(length)) {
       const reads = await rowReads(pool as unknown as PoolConnection, () =>
         listWorkspaceChanges(pool, workspaceId, filter, { offset, limit: 50 }),
       );
-      // Two marks each, and what is not settled.
+      // Two marks each, and the unsettled changes.
       expect(reads, `offset ${offset}`).toBeLessThan(12_500);
     }
     await pool.end();
@@ -139,7 +139,7 @@ describe("a late change with a past time", () => {
       [workspace, workspace],
     );
     const before = await Promise.all(filters.map(([, filter]) => marks(filter)));
-    // It has not looked yet.
+    // It has not read yet.
     lists = new PresetLists(store.pool, store.pool);
     const of = (filter: ChangeFilter) => lists.listWorkspaceChanges(workspaceId, filter, { offset: 0, limit: 1 });
     await expect.poll(async () => (await of(all)).totalCount).toBe(total + 1);

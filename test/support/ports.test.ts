@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { expect, it, onTestFinished } from "vitest";
 import { nextPort } from "./ports.ts";
 
-/** The ports that another process gives to its tests. It keeps them as long as it lives. */
+/** The ports that another process gives to its tests. It keeps them while it runs. */
 async function portsOfOther(count: number): Promise<number[]> {
   const script = `import { nextPort } from "./ports.ts";
     const ports = [];
