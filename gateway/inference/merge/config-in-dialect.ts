@@ -1,6 +1,6 @@
+import { JsonScan } from "../../../services/platform/json/json-scan.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { dialects } from "../../dialects/dialects.ts";
-import { JsonScan } from "../request/json-scan.ts";
 import { JsonValue } from "./json-value.ts";
 import { type Dropped, pointer } from "./provenance.ts";
 import { membersOf, toolChoiceIn, toolIn } from "./tool-mapping.ts";

@@ -1,7 +1,7 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
 import { int32Max, slugPattern, slugRule } from "../../../services/platform/domain/limits.ts";
+import type { MemberPlace } from "../../../services/platform/json/json-scan.ts";
 import { versionNotFound } from "../preset-refusals.ts";
-import type { MemberPlace } from "./json-scan.ts";
 import { type JsonSource, textAt } from "./json-walk.ts";
 
 /** The preset that a request names. */

@@ -1,8 +1,8 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
 import { fieldPath } from "../../../services/platform/json/field-path.ts";
+import { JsonScan, type MemberPlace } from "../../../services/platform/json/json-scan.ts";
 import { isRepeated } from "../../../services/platform/json/repetition-violations.ts";
 import { nextTurn } from "../../../services/platform/process/next-turn.ts";
-import { JsonScan, type MemberPlace } from "./json-scan.ts";
 import { isNullAt, type JsonSource, textAt } from "./json-walk.ts";
 import { type ModelReference, modelReferenceAt } from "./model-reference.ts";
 

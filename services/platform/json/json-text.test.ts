@@ -28,12 +28,19 @@ describe("parseJsonObject", () => {
     expect(parseJsonObject('{"a":[1,{"b":null}]}').value).toEqual({ a: [1, { b: null }] });
   });
 
-  it.each(["", " ", "{", '{"a":1,}', "{a:1}", '{"a":01}', '{"a":"\n"}', '{"a', '{"a":1}x', "{,,,]}}", '"\\'])(
-    "rejects %j as not JSON",
-    (text) => {
-      expect(violationsOf(() => parseJsonObject(text))).toEqual([{ path: "", message: "must be valid JSON" }]);
-    },
-  );
+  it.each([
+    ["{", "line 1, column 2"],
+    ['{"a":1,}', "line 1, column 8"],
+    ["{a:1}", "line 1, column 2"],
+    ['{\n  "a": 1,\r\n  "é": 01\n}', "line 3, column 9"],
+    ['{"a":"\n"}', "line 1, column 7"],
+    ['{"a', "line 1, column 4"],
+    ['{"a":1}x', "line 1, column 8"],
+    ["{,,,]}}", "line 1, column 2"],
+  ])("rejects %j as not JSON, and says where", (text, place) => {
+    const message = `must be valid JSON: look at ${place}`;
+    expect(violationsOf(() => parseJsonObject(text))).toEqual([{ path: "", message }]);
+  });
 
   it("does not quote the rejected text", () => {
     const parse = () => parseJsonObject('{"messages": secret}');
@@ -41,7 +48,7 @@ describe("parseJsonObject", () => {
     expect(parse).not.toThrow(/secret/);
   });
 
-  it.each(["null", "true", "1", '"{}"', "[]", '[{"a":1}]'])("rejects %s as not an object", (text) => {
+  it.each(["", " ", "null", "true", "1", '"{}"', "[]", '[{"a":1}]', '"\\'])("rejects %s as not an object", (text) => {
     expect(violationsOf(() => parseJsonObject(text))).toEqual([{ path: "", message: "must be a JSON object" }]);
   });
 

@@ -15,6 +15,7 @@ import {
   stringValue,
   wordEnd,
 } from "./json-outline.ts";
+import { JsonScan } from "./json-scan.ts";
 import { numberViolations } from "./number-violations.ts";
 import { isRepeated, repetitionViolations } from "./repetition-violations.ts";
 
@@ -46,7 +47,9 @@ interface JsonMember {
 export function parseJsonObject(text: string, path = ""): JsonObject {
   // The outline comes first: parsing millions of values only to refuse them would take seconds.
   const outline = outlineOf(text, path);
-  return jsonObject(text, path, outline, parseJson(text, path, outline));
+  const value = parseJson(text, outline);
+  if (value === undefined && path === "" && text.length <= longTextLength) refuseBody(text);
+  return jsonObject(text, path, outline, value);
 }
 
 /** From this length on, reading a text may take so long that others should get a turn in between. */
@@ -57,16 +60,35 @@ export async function parseLongJsonObject(text: string): Promise<JsonObject> {
   await nextTurn();
   const outline = outlineOf(text, "");
   await nextTurn();
-  const value = parseJson(text, "", outline);
+  const value = parseJson(text, outline);
+  if (value === undefined) await refuseLongBody(text);
   await nextTurn();
   return jsonObject(text, "", outline, value);
 }
+
+/** Throws an invalid request that says where the body is not JSON. */
+function refuseBody(text: string): void {
+  const bytes = Buffer.from(text);
+  new JsonScan(bytes).read(bytes.length);
+}
+
+/** The same for a long body. */
+async function refuseLongBody(text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  const scan = new JsonScan(bytes);
+  for (let read = 0; read < bytes.length; read += bytesPerTurn) {
+    await nextTurn();
+    scan.read(bytesPerTurn);
+  }
+}
+
+const bytesPerTurn = 8 * longTextLength;
 
 /** The same for a stored text, which may be from a time when the limits were higher. */
 export async function parseStoredJsonObject(text: string): Promise<JsonObject> {
   if (text.length > longTextLength) await nextTurn();
   const outline = outlineOf(text, "", Number.POSITIVE_INFINITY);
-  return jsonObject(text, "", outline, parseJson(text, "", outline));
+  return jsonObject(text, "", outline, parseJson(text, outline));
 }
 
 /** The members that `keeps` chooses, in the order they were sent, as one JSON object without white space between tokens. */
@@ -116,20 +138,20 @@ function outlineOf(text: string, path: string, valuesMax?: number): Outline {
   return outline;
 }
 
-function parseJson(text: string, path: string, { hasEscapedKey }: Outline): Record<string, unknown> {
+/** Undefined if the text is not JSON: the parser's own message quotes it, and it may be a prompt. */
+function parseJson(text: string, { hasEscapedKey }: Outline): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the text, which may be a prompt.
-    throw invalidRequest([{ path, message: "must be valid JSON" }]);
+    return undefined;
   }
-  if (hasEscapedKey) value = parseEscapedKeys(text);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw invalidRequest([{ path, message: "must be a JSON object" }]);
+  return hasEscapedKey ? parseEscapedKeys(text) : value;
 }
 
-function jsonObject(text: string, path: string, outline: Outline, value: Record<string, unknown>): JsonObject {
+function jsonObject(text: string, path: string, outline: Outline, value: unknown): JsonObject {
+  if (value === undefined) throw invalidRequest([{ path, message: "must be valid JSON" }]);
+  if (!isObject(value)) throw invalidRequest([{ path, message: "must be a JSON object" }]);
   const keys = Object.keys(value);
   const members = outline.members.map((place, index): JsonMember => {
     const key = keyAt(text, place, keys[index]);
@@ -140,6 +162,10 @@ function jsonObject(text: string, path: string, outline: Outline, value: Record<
   const last = new Map(members.map((member) => [member.key, member]));
   const repeatedKeys = new Set(members.flatMap((member) => (last.get(member.key) === member ? [] : member.key)));
   return { value, text, members: [...last.values()], repeatedKeys: [...repeatedKeys], longNumbers, path };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

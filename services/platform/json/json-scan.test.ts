@@ -86,6 +86,17 @@ describe("the JSON scan", () => {
     expect(taken).toBeGreaterThan(1_000);
   });
 
+  it.each([
+    ["at line 1, column 9", '{"é😀": x}'],
+    ["at line 2, column 12", '{\n\t"a": "\\u12g4"}'],
+    ["at line 4, column 1", '{\n"a": 1\n\n'],
+    ["after byte 1200009", `{"a": "${"é".repeat(600_000)}" 1}`],
+  ])("says where a text in parts of any length is not JSON: %s", (place, text) => {
+    for (const partBytes of [1, 2, 7, 1_000, 10_000_000]) {
+      expect(() => scanOf(text, partBytes)).toThrow(new RegExp(`must be valid JSON: look ${place}$`));
+    }
+  });
+
   it("finds only the members of the outermost object", () => {
     const text = ' { "a" : {"x":1} ,"\\u0062":[ "y" , {"z":0} ], "" : -1.0e2 , "é":"\\"" } ';
     for (const partBytes of [1, 2, 3, 7, 1_000]) {

@@ -1,4 +1,4 @@
-import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
+import { invalidRequest } from "../domain/domain-error.ts";
 import {
   backslash,
   closeBracket,
@@ -10,7 +10,7 @@ import {
   openBrace,
   openBracket,
   quote,
-} from "../../../services/platform/json/json-outline.ts";
+} from "./json-outline.ts";
 
 /** The place of a member of an object: its key with the quotes, and its value. */
 export interface MemberPlace {
@@ -77,7 +77,7 @@ export class JsonScan {
     while (at < until) {
       const code = bytes[at] as number;
       if (code <= 0x20) {
-        if (!isSpace(code)) throw notJson();
+        if (!isSpace(code)) throw notJson(bytes, at);
         at++;
         continue;
       }
@@ -88,11 +88,11 @@ export class JsonScan {
           at++;
         } else at = this.#close(code, at);
       } else if (next === aColon) {
-        if (code !== colon) throw notJson();
+        if (code !== colon) throw notJson(bytes, at);
         this.#next = aValue;
         at++;
       } else if (next >= nothing) {
-        if (next === nothing) throw notJson();
+        if (next === nothing) throw notJson(bytes, at);
         if (code !== openBrace) throw noObject();
         // The brace itself is read as a value in the next round.
         this.#next = aValue;
@@ -101,7 +101,7 @@ export class JsonScan {
         if (next <= aValueOrEnd) this.#beginValue(at);
         at = this.#readString(at + 1, until);
       } else if (next >= aKey) {
-        if (next !== aKeyOrEnd) throw notJson();
+        if (next !== aKeyOrEnd) throw notJson(bytes, at);
         at = this.#close(code, at);
       } else if (code === openBrace || code === openBracket) {
         this.#beginValue(at);
@@ -120,7 +120,7 @@ export class JsonScan {
     }
     this.#at = at;
     if (at < bytes.length || this.#next === nothing) return;
-    throw this.#next === theObject ? noObject() : notJson();
+    throw this.#next === theObject ? noObject() : notJson(bytes, at);
   }
 
   #beginValue(at: number): void {
@@ -144,7 +144,7 @@ export class JsonScan {
   #close(code: number, at: number): number {
     const start = this.#open.pop();
     // The code of a closing bracket, of either kind, is that of the opening one plus two.
-    if (start === undefined || code !== (this.#bytes[start] as number) + 2) throw notJson();
+    if (start === undefined || code !== (this.#bytes[start] as number) + 2) throw notJson(this.#bytes, at);
     this.#endValue(start, at + 1);
     return at + 1;
   }
@@ -158,7 +158,7 @@ export class JsonScan {
         return at + 1;
       }
       if (code === backslash) at = escapeEnd(bytes, at) - 1;
-      else if (code < 0x20) throw notJson();
+      else if (code < 0x20) throw notJson(bytes, at);
       if (at + 1 >= until) return at + 1;
     }
     return from;
@@ -189,9 +189,9 @@ for (const code of Buffer.from('"\\/bfnrt')) escapable[code] = 1;
 function escapeEnd(bytes: Buffer, at: number): number {
   const code = bytes[at + 1] as number;
   if (escapable[code] === 1) return at + 2;
-  if (code !== letterU) throw notJson();
+  if (code !== letterU) throw notJson(bytes, at + 1);
   for (let digit = at + 2; digit < at + 6; digit++) {
-    if (!isHex(bytes[digit] as number)) throw notJson();
+    if (!isHex(bytes[digit] as number)) throw notJson(bytes, digit);
   }
   return at + 6;
 }
@@ -224,7 +224,7 @@ function digitsEnd(bytes: Buffer, start: number): number {
     if (at - start === digitsMax) throw tooManyDigits();
     at++;
   }
-  if (at === start) throw notJson();
+  if (at === start) throw notJson(bytes, at);
   return at;
 }
 
@@ -232,7 +232,7 @@ const words = ["true", "false", "null"].map((word) => Buffer.from(word));
 
 function wordEnd(bytes: Buffer, start: number): number {
   const word = words.find((each) => each[0] === bytes[start]);
-  if (!word?.every((code, index) => bytes[start + index] === code)) throw notJson();
+  if (!word?.every((code, index) => bytes[start + index] === code)) throw notJson(bytes, start);
   return start + word.length;
 }
 
@@ -240,8 +240,26 @@ function noObject(): Error {
   return invalidRequest([{ path: "", message: "must be a JSON object" }]);
 }
 
-function notJson(): Error {
-  return invalidRequest([{ path: "", message: "must be valid JSON" }]);
+/** Quotes nothing of the text, which may be a prompt. */
+function notJson(bytes: Buffer, at: number): Error {
+  return invalidRequest([
+    { path: "", message: `must be valid JSON: look ${placeIn(bytes, Math.min(at, bytes.length))}` },
+  ]);
+}
+
+/** Lines are counted no further: that would take long, and nobody reads so much of them. */
+const countedBytesMax = 1024 * 1024;
+
+function placeIn(bytes: Buffer, at: number): string {
+  if (at > countedBytesMax) return `after byte ${at}`;
+  let line = 1;
+  let start = 0;
+  for (let index = 0; index < at; index++) {
+    if (bytes[index] !== 0x0a) continue;
+    line++;
+    start = index + 1;
+  }
+  return `at line ${line}, column ${bytes.toString("utf8", start, at).length + 1}`;
 }
 
 function tooManyDigits(): Error {
