@@ -148,7 +148,8 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     async ({ query, caller }, reply) => {
       const { offset, limit, include_disabled: includeDisabled, workspace_id: workspaceId = "" } = query;
       const request = { offset, limit, includeDisabled, workspaceId };
-      const page = await caller.call((options) => keys.listKeys(request, options));
+      const signal = untilGone(reply);
+      const page = await caller.call((options) => keys.listKeys(request, { ...options, signal }));
       return sendPage(reply, page.keys.map(keyJson), page.totalCount);
     },
   );
@@ -164,7 +165,8 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
   );
 
   app.get<OneKey>("/api/v1/keys/:hash", { schema: getSchema, onRequest }, async ({ params, caller }, reply) => {
-    const { key } = await caller.call((options) => keys.getKey({ key: params.hash }, options));
+    const signal = untilGone(reply);
+    const { key } = await caller.call((options) => keys.getKey({ key: params.hash }, { ...options, signal }));
     return sendKey(reply, key);
   });
 
@@ -206,7 +208,8 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
   );
 
   app.get("/api/v1/key", { schema: currentSchema, onRequest: access.withAnyKey() }, async ({ caller }, reply) => {
-    const answer = await caller.call((options) => keys.getCurrentKey({}, options));
+    const signal = untilGone(reply);
+    const answer = await caller.call((options) => keys.getCurrentKey({}, { ...options, signal }));
     return sendData(reply, currentKeyJson(answer, caller.rateLimit));
   });
 }

@@ -90,7 +90,8 @@ export function memberRoutes(
     "/api/v1/organization/members",
     { schema: listSchema, onRequest },
     async ({ query: { offset, limit }, caller }, reply) => {
-      const page = await caller.call((options) => organization.listMembers({ offset, limit }, options));
+      const signal = untilGone(reply);
+      const page = await caller.call((options) => organization.listMembers({ offset, limit }, { ...options, signal }));
       return reply.type("application/json").send(membersJson(page));
     },
   );

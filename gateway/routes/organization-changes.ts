@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
+import { untilGone } from "../http/until-gone.ts";
 import { actionByName, organizationChangeJson } from "../json/organization-change.ts";
 import { actionSchema } from "../json/organization-change-schema.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
@@ -35,7 +36,10 @@ export function organizationChangeRoutes(app: FastifyInstance, access: Access, {
     async ({ query, caller }, reply) => {
       const { offset, limit, action, user_id: userId = "", target_id: targetId = "" } = query;
       const filter = { userId, targetId, ...(action && { action: actionByName[action] }) };
-      const page = await caller.call((options) => organization.listChanges({ offset, limit, ...filter }, options));
+      const signal = untilGone(reply);
+      const page = await caller.call((options) =>
+        organization.listChanges({ offset, limit, ...filter }, { ...options, signal }),
+      );
       return sendPage(reply, page.changes.map(organizationChangeJson), page.totalCount);
     },
   );

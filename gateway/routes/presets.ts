@@ -120,14 +120,16 @@ export function presetRoutes(
       const { offset, limit, q = "", status = [], include = [] } = query;
       const statuses = status.map((name) => statusByName[name]);
       const request = { offset, limit, query: q, statuses, includeServing: include.includes("serving") };
-      const page = await caller.call((options) => presets.listPresets(request, options));
+      const signal = untilGone(reply);
+      const page = await caller.call((options) => presets.listPresets(request, { ...options, signal }));
       return reply.type("application/json").send(presetsJson(page));
     },
   );
 
   app.get<OnePreset>("/api/v1/presets/:slug", { schema: getSchema, onRequest: reading }, async (request, reply) => {
     const { slug } = request.params;
-    const preset = await request.caller.call((options) => presets.getPreset({ slug }, options));
+    const signal = untilGone(reply);
+    const preset = await request.caller.call((options) => presets.getPreset({ slug }, { ...options, signal }));
     return sendPreset(reply, preset, request.headers["if-none-match"]);
   });
 

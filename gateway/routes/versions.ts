@@ -5,6 +5,7 @@ import { int32Max } from "../../services/platform/domain/limits.ts";
 import type { Page } from "../../services/platform/domain/page.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
+import { untilGone } from "../http/until-gone.ts";
 import { versionNotFound } from "../inference/preset-refusals.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { changeJson, diffJson, versionJson } from "../json/preset.ts";
@@ -79,9 +80,12 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     "/api/v1/presets/:slug/versions",
     { schema: listSchema, onRequest },
     async ({ params: { slug }, query, caller }, reply) => {
+      const signal = untilGone(reply);
       const list: ListVersions = async (page) => {
         const request = { slug, ...pageOf(page) };
-        const { versions: items, totalCount } = await caller.call((options) => presets.listVersions(request, options));
+        const { versions: items, totalCount } = await caller.call((options) =>
+          presets.listVersions(request, { ...options, signal }),
+        );
         return { items, totalCount };
       };
       const first = await list(query);
@@ -95,7 +99,8 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     { schema: getSchema, onRequest },
     async ({ params: { slug, version: number }, caller }, reply) => {
       const request = { slug, version: versionFrom(slug, number) };
-      const { version } = await caller.call((options) => presets.getVersion(request, options));
+      const signal = untilGone(reply);
+      const { version } = await caller.call((options) => presets.getVersion(request, { ...options, signal }));
       if (!version) throw new Error("GetVersion answered without a version");
       return sendData(reply, versionJson(version));
     },
@@ -106,7 +111,8 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     { schema: diffSchema, onRequest },
     async ({ params: { slug, from, to }, caller }, reply) => {
       const request = { slug, fromVersion: versionFrom(slug, from), toVersion: versionFrom(slug, to) };
-      const diff = await caller.call((options) => presets.diffVersions(request, options));
+      const signal = untilGone(reply);
+      const diff = await caller.call((options) => presets.diffVersions(request, { ...options, signal }));
       return sendData(reply, diffJson(request.fromVersion, request.toVersion, diff));
     },
   );
@@ -115,7 +121,10 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     "/api/v1/presets/:slug/changes",
     { schema: changesSchema, onRequest },
     async ({ params, query, caller }, reply) => {
-      const page = await caller.call((options) => presets.listChanges({ ...params, ...pageOf(query) }, options));
+      const signal = untilGone(reply);
+      const page = await caller.call((options) =>
+        presets.listChanges({ ...params, ...pageOf(query) }, { ...options, signal }),
+      );
       return sendPage(reply, page.changes.map(changeJson), page.totalCount);
     },
   );

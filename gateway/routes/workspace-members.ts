@@ -79,7 +79,8 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     { schema: listSchema, onRequest },
     async ({ params, query: { offset, limit }, caller }, reply) => {
       const request = { ...params, offset, limit };
-      const page = await caller.call((options) => workspaces.listWorkspaceMembers(request, options));
+      const signal = untilGone(reply);
+      const page = await caller.call((options) => workspaces.listWorkspaceMembers(request, { ...options, signal }));
       return sendPage(reply, page.members.map(workspaceMemberJson), page.totalCount);
     },
   );

@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { httpTimeouts } from "../../services/platform/http/http-server.ts";
 import type { PoolConnection } from "../../services/platform/mysql/pool.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { GatewayTelemetry } from "../support/gateway-telemetry.ts";
-import { waitsForLock } from "../support/lock-waits.ts";
+import { statementsBehindLock, waitsForLock } from "../support/lock-waits.ts";
 import { lastBody, RawConnection } from "../support/raw-connection.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -52,6 +53,10 @@ const good = '{"messages":[]}';
 
 function creation(slug?: string): string {
   return head(`Content-Length: ${good.length}`, slug === undefined ? {} : { slug }) + good;
+}
+
+function read(path: string): string {
+  return `GET /api/v1/presets${path} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`;
 }
 
 /** On a connection that is closed again: `fetch` would keep its own. */
@@ -172,6 +177,26 @@ describe("a caller that hangs up", () => {
     expect(json.total_count).toBe(1);
   });
 
+  it.each([
+    ["list", "", "ListPresets"],
+    ["preset", "/read", "GetPreset"],
+    ["history", "/read/versions", "ListVersions"],
+  ])("while its %s is being read is logged as 499, and the read is canceled", async (_what, path, rpc) => {
+    await create("read");
+    telemetry.clearLog();
+    const endsBefore = ends(rpc).length;
+    await locked(stack.presetPool, "LOCK TABLES presets WRITE", "UNLOCK TABLES", async () => {
+      const connection = await open();
+      connection.send(read(path));
+      await expect.poll(() => statementsBehindLock(stack.presetPool), soon).toBe(1);
+      connection.reset();
+      await expect.poll(telemetry.logged, soon).toEqual([499]);
+      // The service hears of it a moment later.
+      await sleep(200);
+    });
+    await expect.poll(() => ends(rpc).slice(endsBefore), soon).toEqual(["CANCELED"]);
+  });
+
   it("with pipelined requests is logged as 499 for each unanswered one", async () => {
     await create("in-a-row");
     telemetry.clearLog();
@@ -185,6 +210,16 @@ describe("a caller that hangs up", () => {
     });
   });
 });
+
+/** How the calls of a method of the services have ended. */
+function ends(rpc: string): string[] {
+  const lines = stack
+    .log()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  return lines.flatMap((line) => (String(line.rpc).endsWith(`/${rpc}`) ? line.code : []));
+}
 
 /** Holds a lock while something is done. */
 async function locked(
@@ -224,10 +259,10 @@ describe("a caller that half-closes its connection", () => {
 
   it("after pipelined requests gets all answers", async () => {
     const connection = await open();
-    connection.send(creation("row-1") + creation("row-2") + creation("row-3"));
+    connection.send(creation("row-1") + creation("row-2") + read("") + creation("row-3"));
     connection.halfClose();
     await connection.closed();
-    expect(connection.statuses).toEqual([200, 200, 200]);
+    expect(connection.statuses).toEqual([200, 200, 200, 200]);
   });
 
   it("in mid-body while its key is checked gets 400 for an incomplete request", async () => {
