@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { GatewayConfig } from "../config.ts";
 import { rateLimitHeaders, tooManyRequests } from "../json/http-error.ts";
+import { waitAsTold } from "../json/refusal-texts.ts";
 import { TrustedProxies } from "./client-address.ts";
 import { InFlight } from "./in-flight.ts";
 import { largeTextAsBytes } from "./payload.ts";
@@ -69,7 +70,7 @@ export class Limits {
     const allowance = this.#keyBuckets.allowance(keyId, limit);
     if (!isGranted) {
       this.#metrics.refused("key_rate");
-      throw tooManyRequests("This key is over its rate limit. Wait as long as Retry-After says.", allowance);
+      throw tooManyRequests(`This key is over its rate limit. ${waitAsTold}`, allowance);
     }
     reply.headers(rateLimitHeaders(allowance));
   }

@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import { STATUS_CODES } from "../../services/platform/http/node-http.ts";
 import { exampleRequestId } from "../json/error-schema.ts";
+import { waitAsTold } from "../json/refusal-texts.ts";
 import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
 
@@ -89,7 +90,7 @@ const refusals = {
   },
   429: {
     when: "The key is over its rate limit or has too much in flight, the upstream is at its concurrency limit, or too many keys from this address were refused. Nothing was stored or sent. If a key has a rate limit, other answers have the `x-ratelimit` headers, too.",
-    message: "This key is over its rate limit. Wait as long as Retry-After says.",
+    message: `This key is over its rate limit. ${waitAsTold}`,
     mayRetry: true,
     headers: rateLimit,
   },

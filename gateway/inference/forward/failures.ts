@@ -1,4 +1,5 @@
 import { HttpError, retryAfterSeconds, tooManyRequests } from "../../json/http-error.ts";
+import { waitAsTold } from "../../json/refusal-texts.ts";
 import { MalformedAnswer } from "../upstreams/answer-head.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 
@@ -53,7 +54,7 @@ export function failureError(failure: Failure, { name, concurrencyMax }: Upstrea
     return new HttpError(status, `${message} Whoever runs this gateway may have to change its address.`, headers);
   }
   if (status !== 429 && status !== 503) return new HttpError(status, `${message} Try again in a moment.`, headers);
-  const wait = `${message} Wait as long as Retry-After says.`;
+  const wait = `${message} ${waitAsTold}`;
   if (status === 503) return new HttpError(status, wait, { ...headers, "retry-after": retryAfterSeconds });
   return tooManyRequests(wait, { limit: concurrencyMax, remaining: 0, nextInSeconds: 1, fullInSeconds: 1 }, headers);
 }

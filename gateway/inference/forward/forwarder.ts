@@ -1,6 +1,7 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { HttpError } from "../../json/http-error.ts";
+import { noUpstreams, unserved } from "../../json/refusal-texts.ts";
 import type { OutgoingRequest } from "../merge/merge.ts";
 import type { Upstream, Upstreams } from "../upstreams/upstreams.ts";
 import { Deadlines } from "./deadlines.ts";
@@ -68,12 +69,7 @@ function candidateWithList(upstream: Upstream, outgoing: OutgoingRequest): Candi
 }
 
 function noUpstream(dialect: DialectName, model: string, hasUpstreams: boolean): HttpError {
-  if (!hasUpstreams) {
-    return new HttpError(404, "This gateway has no upstreams to send requests to. Its operator sets UPSTREAMS_FILE.");
-  }
+  if (!hasUpstreams) return new HttpError(404, noUpstreams);
   const name = model.length > 100 ? `${model.slice(0, 100)}…` : model;
-  return new HttpError(
-    404,
-    `No upstream serves the model ${name} in ${dialect}. GET /api/v1/models lists what there is.`,
-  );
+  return new HttpError(404, unserved(name, dialect));
 }
