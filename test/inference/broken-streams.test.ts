@@ -48,7 +48,7 @@ async function readToEnd(stream: AsyncIterable<unknown>): Promise<void> {
 /** What a client reads from a stream: its events, each of which ends with a blank line. */
 function eventsOf(text: string): { event: string; data: string }[] {
   return text
-    .replaceAll("\r\n", "\n")
+    .replaceAll(/\r\n?/g, "\n")
     .split("\n\n")
     .filter((block) => block !== "")
     .map((block) => {
@@ -73,6 +73,7 @@ describe.each(dialectNames)("a %s stream that breaks", (dialect) => {
   const length = Buffer.byteLength(events[dialect]);
   const places = [0, 1, 4, 5, 6, 20, events[dialect].indexOf("é") + 1, length - 2, length - 1].flatMap((bytes) => [
     [bytes, "LF", "\n"] as const,
+    [bytes, "CR", "\r"] as const,
     [bytes, "CR LF", "\r\n"] as const,
   ]);
 
@@ -333,6 +334,14 @@ describe("token usage", () => {
         'data: {"choices":[],"usage":{"prompt_tokens":3,"compl',
         'etion_tokens":5}}\n\n',
         "data: [DONE]\n\n",
+      ],
+    ],
+    [
+      "a chat stream whose lines end with CR",
+      "chat/completions",
+      [
+        'data: {"choices":[]}\r\rdata: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":5}}\r',
+        "\rdata: [DONE]\r\r",
       ],
     ],
     [
