@@ -106,7 +106,9 @@ export class Exchanges {
     const { open } = connection;
     const exchange = open.shift();
     if (exchange) this.#end(exchange, exchange.reply.raw.statusCode);
-    open[openMax - 1]?.begin?.();
+    const next = open[openMax - 1];
+    // In another turn of the event loop: thousands may wait, and others must not have to wait for all of them.
+    if (next?.begin) setImmediate(() => socket.destroyed || next.begin?.());
     if (connection.isPaused && open.length < openMax) {
       connection.isPaused = false;
       socket.resume();

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { httpTimeouts } from "../../services/platform/http/http-server.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { nextTurn } from "../../services/platform/process/next-turn.ts";
 import { GatewayTelemetry } from "../support/gateway-telemetry.ts";
 import { statementsBehindLock } from "../support/lock-waits.ts";
 import { RawConnection } from "../support/raw-connection.ts";
@@ -215,6 +216,20 @@ describe("pipelined requests on one connection", () => {
     await expect.poll(() => connection.statuses.length, soon).toBe(count);
     expect(connection.statuses).toEqual(Array.from({ length: count }, (_, index) => (index % 3 === 0 ? 404 : 200)));
     await expect.poll(telemetry.logged, soon).toHaveLength(count);
+  });
+
+  it("sent all at once are answered in many turns of the event loop, so that others need not wait for all", async () => {
+    const count = 1_000;
+    const connection = await open();
+    connection.send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n".repeat(count));
+    let bytesMax = 0;
+    let before = 0;
+    while (connection.statuses.length < count) {
+      await nextTurn();
+      bytesMax = Math.max(bytesMax, connection.received.length - before);
+      before = connection.received.length;
+    }
+    expect(bytesMax).toBeLessThan(connection.received.length / 5);
   });
 
   it("are processed a few at a time, and the rest dropped if the caller disconnects", async () => {
