@@ -2,6 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
+import { nextTurn } from "../../services/platform/process/next-turn.ts";
 import { grpcPathOf } from "../../services/platform/rpc/grpc-messages.ts";
 import { smallRequestBytesMax } from "../../services/platform/rpc/message-sizes.ts";
 import { RawConnection } from "../support/raw-connection.ts";
@@ -43,6 +44,40 @@ describe("an unauthenticated caller", () => {
     connection.send(`${head}content-length: ${body.length}\r\n\r\n${body}`);
     connection.send(`${head}authorization: Bearer ${service.token}\r\ncontent-length: 2\r\n\r\n{}`);
     await expect.poll(() => connection.statuses).toEqual([401, 200]);
+    connection.hangUp();
+  });
+
+  it("who sends hundreds of calls at once is not answered all at once, so that others do not wait for all of them", async () => {
+    const connection = await RawConnection.open(`http://127.0.0.1:${service.httpPort}`);
+    const call = `POST ${creationPath} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`;
+    const count = 400;
+    connection.send(call.repeat(count));
+    let bytesMax = 0;
+    let before = 0;
+    while (connection.statuses.length < count) {
+      await nextTurn();
+      bytesMax = Math.max(bytesMax, connection.received.length - before);
+      before = connection.received.length;
+    }
+    expect(bytesMax).toBeLessThan(connection.received.length / 5);
+    connection.hangUp();
+  });
+});
+
+describe("calls in a row on one connection", () => {
+  const path = "/setpoint.preset.v1.PresetService/GetPreset";
+
+  it("are answered in their order, also if the body of the last one comes late", async () => {
+    const connection = await RawConnection.open(`http://127.0.0.1:${service.httpPort}`);
+    const head = (token: string) =>
+      `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\n`;
+    const call = (token: string) => `${head(token)}content-length: 2\r\n\r\n{}`;
+    connection.send(call(service.token) + call("none") + call(service.token));
+    connection.send(`${head(service.token)}content-length: 6\r\n\r\n{`);
+    await expect.poll(() => connection.statuses).toEqual([200, 401, 200]);
+    connection.send("    }");
+    connection.send("GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n");
+    await expect.poll(() => connection.statuses).toEqual([200, 401, 200, 200, 200]);
     connection.hangUp();
   });
 });

@@ -4,6 +4,7 @@ import { type ConnectRouter, createConnectRouter, createContextValues, type Hand
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { file_google_rpc_error_details } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { createHttpServer } from "../http/http-server.ts";
+import { inTurn } from "../http/in-turn.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { CallBytes } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
@@ -31,7 +32,7 @@ export function createConnectServer(
   }
   const handlers = new Map(mounted.handlers.map((handler) => [handler.requestPath, answerRefusals(handler)]));
   const names = new Set(services.map(({ descriptor }) => descriptor.typeName));
-  return createHttpServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const [path = ""] = request.url?.split("?", 1) ?? [];
     const isRpc = names.has(path.split("/", 2)[1] ?? "");
     if (!isRpc) return others(request, response);
@@ -46,7 +47,8 @@ export function createConnectServer(
       .then((answer) => universalResponseToNodeResponse(followAnswer(answer, values), response))
       // It cannot be written: the caller has gone, or does not read it.
       .catch(() => response.destroy());
-  });
+  };
+  return createHttpServer(inTurn(listener));
 }
 
 /**
