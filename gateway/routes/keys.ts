@@ -148,7 +148,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     async ({ query, caller }, reply) => {
       const { offset, limit, include_disabled: includeDisabled, workspace_id: workspaceId = "" } = query;
       const request = { offset, limit, includeDisabled, workspaceId };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const page = await caller.call((options) => keys.listKeys(request, { ...options, signal }));
       return sendPage(reply, page.keys.map(keyJson), page.totalCount);
     },
@@ -165,7 +165,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
   );
 
   app.get<OneKey>("/api/v1/keys/:hash", { schema: getSchema, onRequest }, async ({ params, caller }, reply) => {
-    const signal = untilGone(reply);
+    const signal = disconnectSignal(reply);
     const { key } = await caller.call((options) => keys.getKey({ key: params.hash }, { ...options, signal }));
     return sendKey(reply, key);
   });
@@ -208,7 +208,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
   );
 
   app.get("/api/v1/key", { schema: currentSchema, onRequest: access.withAnyKey() }, async ({ caller }, reply) => {
-    const signal = untilGone(reply);
+    const signal = disconnectSignal(reply);
     const answer = await caller.call((options) => keys.getCurrentKey({}, { ...options, signal }));
     return sendData(reply, currentKeyJson(answer, caller.rateLimit));
   });

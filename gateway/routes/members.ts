@@ -90,7 +90,7 @@ export function memberRoutes(
     "/api/v1/organization/members",
     { schema: listSchema, onRequest },
     async ({ query: { offset, limit }, caller }, reply) => {
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const page = await caller.call((options) => organization.listMembers({ offset, limit }, { ...options, signal }));
       return reply.type("application/json").send(membersJson(page));
     },

@@ -120,7 +120,7 @@ export function presetRoutes(
       const { offset, limit, q = "", status = [], include = [] } = query;
       const statuses = status.map((name) => statusByName[name]);
       const request = { offset, limit, query: q, statuses, includeServing: include.includes("serving") };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const page = await caller.call((options) => presets.listPresets(request, { ...options, signal }));
       return reply.type("application/json").send(presetsJson(page));
     },
@@ -128,7 +128,7 @@ export function presetRoutes(
 
   app.get<OnePreset>("/api/v1/presets/:slug", { schema: getSchema, onRequest: reading }, async (request, reply) => {
     const { slug } = request.params;
-    const signal = untilGone(reply);
+    const signal = disconnectSignal(reply);
     const preset = await request.caller.call((options) => presets.getPreset({ slug }, { ...options, signal }));
     return sendPreset(reply, preset, request.headers["if-none-match"]);
   });

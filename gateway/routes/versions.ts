@@ -5,7 +5,7 @@ import { int32Max } from "../../services/platform/domain/limits.ts";
 import type { Page } from "../../services/platform/domain/page.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { untilGone } from "../http/until-gone.ts";
+import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { versionNotFound } from "../inference/preset-refusals.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { changeJson, diffJson, versionJson } from "../json/preset.ts";
@@ -80,7 +80,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     "/api/v1/presets/:slug/versions",
     { schema: listSchema, onRequest },
     async ({ params: { slug }, query, caller }, reply) => {
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const list: ListVersions = async (page) => {
         const request = { slug, ...pageOf(page) };
         const { versions: items, totalCount } = await caller.call((options) =>
@@ -99,7 +99,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     { schema: getSchema, onRequest },
     async ({ params: { slug, version: number }, caller }, reply) => {
       const request = { slug, version: versionFrom(slug, number) };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const { version } = await caller.call((options) => presets.getVersion(request, { ...options, signal }));
       if (!version) throw new Error("GetVersion answered without a version");
       return sendData(reply, versionJson(version));
@@ -111,7 +111,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     { schema: diffSchema, onRequest },
     async ({ params: { slug, from, to }, caller }, reply) => {
       const request = { slug, fromVersion: versionFrom(slug, from), toVersion: versionFrom(slug, to) };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const diff = await caller.call((options) => presets.diffVersions(request, { ...options, signal }));
       return sendData(reply, diffJson(request.fromVersion, request.toVersion, diff));
     },
@@ -121,7 +121,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     "/api/v1/presets/:slug/changes",
     { schema: changesSchema, onRequest },
     async ({ params, query, caller }, reply) => {
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const page = await caller.call((options) =>
         presets.listChanges({ ...params, ...pageOf(query) }, { ...options, signal }),
       );

@@ -79,7 +79,7 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     { schema: listSchema, onRequest },
     async ({ params, query: { offset, limit }, caller }, reply) => {
       const request = { ...params, offset, limit };
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const page = await caller.call((options) => workspaces.listWorkspaceMembers(request, { ...options, signal }));
       return sendPage(reply, page.members.map(workspaceMemberJson), page.totalCount);
     },

@@ -94,7 +94,7 @@ export function workspaceRoutes(
     "/api/v1/workspaces",
     { schema: listSchema, onRequest },
     async ({ query: { offset, limit }, caller }, reply) => {
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const page = await caller.call((options) => workspaces.listWorkspaces({ offset, limit }, { ...options, signal }));
       return sendPage(reply, page.workspaces.map(workspaceJson), page.totalCount);
     },
@@ -115,7 +115,7 @@ export function workspaceRoutes(
     "/api/v1/workspaces/:workspace",
     { schema: getSchema, onRequest },
     async ({ params, caller }, reply) => {
-      const signal = untilGone(reply);
+      const signal = disconnectSignal(reply);
       const { workspace } = await caller.call((options) => workspaces.getWorkspace(params, { ...options, signal }));
       return sendWorkspace(reply, workspace);
     },
