@@ -8,6 +8,7 @@ import { Page } from "../shell/page.tsx";
 import { compareHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { ChangeSteps, shownChanges } from "./compare/change-steps.tsx";
 import { ComparedVersions } from "./compare/compared-versions.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
@@ -61,7 +62,7 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
             <span>Show what stayed the same</span>
           </label>
           <a class="button" href={hrefOf(to, from)} aria-label="Swap the two versions">
-            ⇄ Swap
+            <Icon name="swap" /> Swap
           </a>
         </>
       }
