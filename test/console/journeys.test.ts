@@ -339,7 +339,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/presets/${slug}`);
     await page.keyboard.press("?");
-    await page.getByLabel(/Single keys are shortcuts/).uncheck();
+    await page.getByLabel(/Use single-key shortcuts/).uncheck();
     await page.keyboard.press("Escape");
     await page.keyboard.press("g");
     await page.waitForTimeout(200);

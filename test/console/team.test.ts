@@ -245,7 +245,7 @@ describe.skipIf(!browserPath)("the team screen", { timeout: 180_000 }, () => {
     await dialog().getByLabel("Find a member").fill(slug);
     await expect.poll(() => dialog().getByRole("checkbox").count()).toBe(2);
     // Those who can be chosen come first.
-    expect(await dialog().locator(".choice").allInnerTexts()).toEqual([outside, `${here} in it already`]);
+    expect(await dialog().locator(".choice").allInnerTexts()).toEqual([outside, `${here} already a member`]);
     expect(await dialog().getByRole("checkbox").first().isEnabled()).toBe(true);
     expect(await dialog().getByRole("checkbox").last().isDisabled()).toBe(true);
     expect(await dialog().getByRole("checkbox").last().isChecked()).toBe(true);
@@ -295,7 +295,7 @@ describe.skipIf(!browserPath)("the team screen", { timeout: 180_000 }, () => {
     await on.page.keyboard.type(slug);
     await dialog().getByRole("checkbox").press("Space");
     await dialog().getByRole("button", { name: "Add 1" }).press("Enter");
-    await on.page.getByText(`1 member is in ${slug}.`).waitFor();
+    await on.page.getByText(`1 member was added to ${slug}.`).waitFor();
     expect(await membersNow()).toContain(userId);
     await on.page.getByRole("button", { name: `Remove ${slug}@example.com` }).press("Enter");
     await on.page.getByRole("button", { name: "Undo" }).waitFor();

@@ -27,7 +27,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
   });
 
   const button = (name: string, { page } = on) => page.getByRole("button", { name, exact: true });
-  const answer = () => on.page.getByRole("region", { name: "Answer of the model" });
+  const answer = () => on.page.getByRole("region", { name: "The model’s answer" });
 
   /** Creates a chat/completions preset with the model, and opens its page with a message. */
   async function openWith(slug: string, model: string, message = "What is an invoice?"): Promise<void> {
@@ -296,7 +296,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
 
   it.each([
     [JSON.stringify({ error: { message: "Incorrect API key provided." } }), "Incorrect API key provided."],
-    ["go away", "It does not say why."],
+    ["go away", "It gave no reason."],
   ])("does not sign out if an upstream rejects the credential, and quotes the upstream: %s", async (body, words) => {
     const slug = freshName("unpaid");
     await openWith(slug, "hostile/any");
@@ -339,7 +339,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await expect.poll(() => answer().innerText()).toContain("Half an");
     hostile.last.socket.destroy();
     const alert = on.page.getByRole("alert");
-    await alert.getByText("That did not work").waitFor();
+    await alert.getByText("The request failed").waitFor();
     await alert.getByText(/^Request /).waitFor();
     expect(await alert.innerText()).not.toContain("Something went wrong in the console");
     expect(await answer().innerText()).toContain("Half an");

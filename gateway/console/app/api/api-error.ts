@@ -36,8 +36,7 @@ export async function apiErrorFrom(response: Response): Promise<ApiError> {
   // The gateway's own errors about an upstream carry a request id; an upstream's errors are passed on unchanged.
   const asked = response.headers.get("x-setpoint-upstream") ?? undefined;
   const upstream = metadata?.request_id === undefined ? asked : undefined;
-  const unsaid =
-    upstream === undefined ? `The gateway answered with status ${response.status}.` : "It does not say why.";
+  const unsaid = upstream === undefined ? `The gateway answered with status ${response.status}.` : "It gave no reason.";
   const requestId = response.headers.get("x-request-id") ?? undefined;
   return new ApiError(response.status, message ?? unsaid, metadata?.issues ?? [], requestId, upstream);
 }

@@ -75,12 +75,12 @@ export function Activity({ workspace, query }: ScreenProps) {
         )}
       </div>
       {reason && log !== "presets" && (
-        <p class="muted">Changes of keys, members and workspaces are not shown to you. {reason}</p>
+        <p class="muted">Changes to keys, members and workspaces are not shown. {reason}</p>
       )}
       {filter.target !== "" && (
         <p class="row">
           <span class="wrap">
-            Only what happened to{" "}
+            Only changes to{" "}
             <strong>{entries.find(({ target }) => target.id === filter.target)?.target.name ?? filter.target}</strong>
           </span>
           <a class="button small" href={hrefWith({ target: "" })}>

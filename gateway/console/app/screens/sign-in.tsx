@@ -44,7 +44,7 @@ export function SignIn({ ticketError }: { readonly ticketError: ApiError | undef
         <div class="stack-tight">
           <h1>Sign in</h1>
           <p class="muted">
-            With a management key for all of your organization, or with an API key for the presets of its workspace.
+            Use a management key for your whole organization, or an API key for the presets of one workspace.
           </p>
         </div>
         {hasEnded.value && !error && (
@@ -75,7 +75,8 @@ export function SignIn({ ticketError }: { readonly ticketError: ApiError | undef
           {isBusy ? "Signing in …" : "Sign in"}
         </button>
         <p class="hint" id="key-hint">
-          The key is exchanged for a session and not kept in the browser. You are signed out after 12 hours without use.
+          The key is exchanged for a session and not kept in the browser. You are signed out after 12 hours of
+          inactivity.
         </p>
       </form>
     </main>

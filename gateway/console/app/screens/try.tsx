@@ -117,7 +117,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
     >
       {isDraft && !draft && (
         <p class="notice">
-          There is no draft from v{draftFrom} in this tab: it is kept in the one that it was written in.
+          There is no draft from v{draftFrom} in this tab. A draft is kept only in the tab that it was written in.
         </p>
       )}
       {draftFault && <p class="notice wrap">{draftFault} Go back to editing to correct it.</p>}
@@ -211,5 +211,5 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
 
 /** Whoever reads of an API key or of a limit must know whose it is. */
 function whatFailed({ upstream, status }: ApiError): string {
-  return upstream === undefined ? "That did not work" : `The upstream ${upstream} answered with status ${status}`;
+  return upstream === undefined ? "The request failed" : `The upstream ${upstream} answered with status ${status}`;
 }

@@ -6,7 +6,7 @@ import { type Theme, theme } from "./preferences.ts";
 import { openShortcuts } from "./shortcuts.tsx";
 
 const themes: readonly (readonly [Theme, string])[] = [
-  ["system", "Same as the system"],
+  ["system", "System"],
   ["light", "Light"],
   ["dark", "Dark"],
 ];
@@ -26,7 +26,7 @@ export function Account({ session }: { readonly session: Session }) {
         {key.kind === "management" ? "Management key" : "API key"} <code>{key.label}</code>
       </p>
       <hr />
-      <p class="menu-note">Colours</p>
+      <p class="menu-note">Theme</p>
       {themes.map(([value, label]) => (
         <button
           key={value}

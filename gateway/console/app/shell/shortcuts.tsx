@@ -40,8 +40,8 @@ const groups: readonly (readonly [where: string, rows: readonly Row[]])[] = [
   [
     "On a preset",
     [
-      [["e"], "Edit the shown version"],
-      [["t"], "Try the shown version"],
+      [["e"], "Edit this version"],
+      [["t"], "Try this version"],
     ],
   ],
   [
@@ -101,7 +101,7 @@ export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace 
             hasShortcuts.value = event.currentTarget.checked;
           }}
         />
-        <span>Single keys are shortcuts. {heldKey} K always works.</span>
+        <span>Use single-key shortcuts. {heldKey} K always works.</span>
       </label>
       <div class="dialog-actions">
         <button type="button" class="button" onClick={close}>

@@ -12,7 +12,7 @@ export function NotYours({ reason, actions }: NotYoursProps) {
   const reasonId = useId();
   return (
     <div class="panel empty">
-      <h2>Not with this key</h2>
+      <h2>Not available with this key</h2>
       <p id={reasonId}>{reason}</p>
       <div class="row">
         {actions.map((action) => (

@@ -10,4 +10,4 @@ export function CannotSave({ isArchived = false }: CannotSaveProps) {
   return reason ? <p class="notice">{reason} What you write here cannot be saved.</p> : null;
 }
 
-export const archivedReason = "An archived preset takes no new versions. Make it active first, in its settings.";
+export const archivedReason = "No versions can be added to an archived preset. Make it active first, in its settings.";

@@ -103,7 +103,7 @@ export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
       <div class="row edit-actions">
         <ActionButton
           class="primary"
-          reason={isSettled ? undefined : "Choose for each field first."}
+          reason={isSettled ? undefined : "Choose one side for each field first."}
           run={() => apply({ ...draft, ...settle(choices), ancestor: theirs, etag })}
         >
           Merge and review

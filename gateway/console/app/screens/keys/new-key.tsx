@@ -17,7 +17,7 @@ interface NewKeyProps {
 
 const kinds: readonly (readonly [Key["kind"], string, string])[] = [
   ["api", "API key", "For programs: the presets of this workspace."],
-  ["management", "Management key", "For people who administer: keys, members, and the presets of all workspaces."],
+  ["management", "Management key", "For administrators: keys, members, and the presets of all workspaces."],
 ];
 
 export function NewKey({ workspace, close, changed }: NewKeyProps) {

@@ -90,8 +90,8 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
           label="Slug"
           hint={
             <>
-              Programs name it <code class="wrap">@preset/{draft.slug || "…"}</code>, which cannot be changed later.
-              Once it exists, you can give it a name and a description in its settings.
+              Requests refer to it as <code class="wrap">@preset/{draft.slug || "…"}</code>, which cannot be changed
+              later. Once it exists, you can give it a name and a description in its settings.
             </>
           }
           fault={slugFault}
@@ -128,5 +128,5 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
 /** Why a text is not a valid slug, in the API's words; undefined if it is valid or empty. */
 function slugFaultOf(slug: string): string | undefined {
   if (slug === "" || /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/.test(slug)) return undefined;
-  return "It may have letters, digits and . _ ~ -, and begins with a letter or digit.";
+  return "It begins with a letter or digit; letters, digits and . _ ~ - may follow.";
 }

@@ -20,8 +20,8 @@ interface PresetSettingsProps {
 
 const statuses: readonly (readonly [PresetStatus, label: string, what: string])[] = [
   ["active", "Active", "Requests that name it are served."],
-  ["disabled", "Disabled", "Requests that name it are refused. It takes new versions."],
-  ["archived", "Archived", "Requests are refused, and it takes no new version until it is active again."],
+  ["disabled", "Disabled", "Requests that name it are refused. New versions can still be added."],
+  ["archived", "Archived", "Requests are refused, and no versions can be added until it is active again."],
 ];
 
 export function PresetSettings({ preset, etag, workspace, startStatus, close, changed }: PresetSettingsProps) {

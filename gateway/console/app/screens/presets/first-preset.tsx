@@ -30,12 +30,12 @@ export function FirstPreset({ workspace, look }: FirstPresetProps) {
       <p>With “New preset”, above. All it needs is a slug and a model.</p>
       <h3>Or send a request that you already have</h3>
       <p>
-        It needs an <a href={hrefTo([workspace.slug, "keys"])}>API key of this workspace</a> first, in{" "}
-        <code>SETPOINT_API_KEY</code>. Its settings and system prompt become version 1.
+        Put an <a href={hrefTo([workspace.slug, "keys"])}>API key of this workspace</a> into{" "}
+        <code>SETPOINT_API_KEY</code> first. The settings and the system prompt of the request become version 1.
       </p>
       <CodeSample text={command} what="the command" />
       <p role="status">
-        <span class="pulse" aria-hidden="true" /> This page is waiting for it, and shows it as soon as it is there.
+        <span class="pulse" aria-hidden="true" /> Waiting for the first preset, which appears here by itself.
       </p>
     </div>
   );

@@ -42,7 +42,7 @@ export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) 
   const submit = async (): Promise<void> => {
     await add(chosen);
     close();
-    showToast(`${chosen.length === 1 ? "1 member is" : `${chosen.length} members are`} in ${name}.`);
+    showToast(`${chosen.length === 1 ? "1 member was" : `${chosen.length} members were`} added to ${name}.`);
   };
   return (
     <FormDialog
@@ -71,7 +71,7 @@ export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) 
                 />
                 <span class="wrap">
                   {nameOf(member)} {nameOf(member) !== member.email && <span class="muted">{member.email}</span>}{" "}
-                  {inside.has(member.id) && <span class="badge">in it already</span>}
+                  {inside.has(member.id) && <span class="badge">already a member</span>}
                 </span>
               </label>
             ))}

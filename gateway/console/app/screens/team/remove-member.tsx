@@ -45,14 +45,16 @@ export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
       explain={() =>
         working.length > 0 && (
           <WorkingKeys keys={working} owner={name}>
-            Tick “Disable their keys, too”, or see to {working.length === 1 ? "it" : "them"} first:
+            Tick “Disable their keys, too”, or disable or delete {working.length === 1 ? "it" : "them"} first:
           </WorkingKeys>
         )
       }
     >
       {() => (
         <>
-          <p class="wrap">{member.email} leaves the organization and its workspaces. What they made stays.</p>
+          <p class="wrap">
+            {member.email} will be removed from the organization and its workspaces. What they made is kept.
+          </p>
           <label class="choice">
             <input
               type="checkbox"

@@ -57,8 +57,8 @@ export function WorkspaceForm({ shown, current, close, changed }: WorkspaceFormP
             label="Slug"
             hint={
               shown
-                ? "Links to the console that have the old slug stop working."
-                : "In addresses of the console: lower-case letters, digits, single hyphens."
+                ? "Links with the old slug will stop working."
+                : "Part of the console’s addresses: lower-case letters, digits and single hyphens."
             }
             fault={faultOf("slug")}
             value={chosenSlug}

@@ -22,7 +22,7 @@ export function AnswerView({ answer, isComing, isStopped }: AnswerViewProps) {
         </span>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
-      <section class="text-block" tabIndex={0} aria-label="Answer of the model">
+      <section class="text-block" tabIndex={0} aria-label="The model’s answer">
         {answer.text}
         {isComing && <span class="pulse" aria-hidden="true" />}
       </section>
