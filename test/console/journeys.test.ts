@@ -325,6 +325,21 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     expect(await on.faults()).toEqual([]);
   });
 
+  it("reaches Skip to content with the first Tab on a shared link", { timeout: journeyTimeoutMs }, async () => {
+    const slug = freshName("shared");
+    for (const prompt of ["Be brief.", "Be kind."]) await create(slug, { model: "a" }, prompt);
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    for (const [path, content] of [
+      [slug, "Serves v2"],
+      [`${slug}/compare/1...2`, "1 change"],
+    ] as const) {
+      await on.open(`/default/presets/${path}`);
+      await on.page.getByText(content).waitFor();
+      await on.page.keyboard.press("Tab");
+      expect(await on.page.evaluate("document.activeElement.textContent")).toBe("Skip to content");
+    }
+  });
+
   it("finds everything with Ctrl-K, and can switch off single-key shortcuts", {
     timeout: journeyTimeoutMs,
   }, async () => {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { areNamesComing } from "../../api/people.ts";
 import type { VersionContent } from "../../api/presets.ts";
 import { reasonNotTo } from "../../api/session.ts";
@@ -9,6 +9,7 @@ import { presetHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
+import { useLostFocus } from "../../ui/use-lost-focus.ts";
 import { ServedBadge } from "../preset/served-badge.tsx";
 import { designationLabel, useDesignation } from "../preset/use-designation.tsx";
 import { usePresetChanges } from "../preset/use-preset-changes.ts";
@@ -52,10 +53,7 @@ export function ComparedVersions({ workspace, slug, preset, known, sides, childr
     },
   });
   const group = useRef<HTMLDivElement>(null);
-  // The button that was pressed is gone by then, and keyboard users must not start again at the top of the page.
-  useEffect(() => {
-    if (document.activeElement === document.body) group.current?.focus({ preventScroll: true });
-  }, [served]);
+  useLostFocus(group, served);
   return (
     // biome-ignore lint/a11y/useSemanticElements: it is no part of a form.
     <div class="panel compared-versions" role="group" aria-label="The two versions" ref={group} tabIndex={-1}>

@@ -1,10 +1,11 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { reasonNotTo } from "../../api/session.ts";
 import type { PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { useCommands } from "../../shell/commands.ts";
 import { navigate } from "../../shell/location.ts";
 import { compareHref, presetHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
+import { useLostFocus } from "../../ui/use-lost-focus.ts";
 import { designationLabel } from "./use-designation.tsx";
 
 interface ServingBarProps {
@@ -47,10 +48,7 @@ export function ServingBar({ workspace, preset, newest, before, shown, isBusy, d
         ],
   );
   const text = useRef<HTMLParagraphElement>(null);
-  // The button that was pressed is gone by then, and keyboard users must not start again at the top of the page.
-  useEffect(() => {
-    if (document.activeElement === document.body) text.current?.focus({ preventScroll: true });
-  }, [served, shown]);
+  useLostFocus(text, `${served} ${shown}`);
   return (
     <div class={`serving-bar ${isOff ? "is-off" : ""}`}>
       <p class="serving-text" ref={text} tabIndex={-1}>
