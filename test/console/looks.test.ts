@@ -344,7 +344,7 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     for (const width of [390, 320]) {
       const { page, open } = await signedIn({ width, height: 844, isTouched: true });
       await open(`/${slug}/presets`);
-      const name = page.locator(".switcher span").first();
+      const name = page.locator(".switcher bdi").first();
       await name.waitFor();
       const isCut = await name.evaluate((text) => text.scrollWidth > text.clientWidth);
       expect(isCut, `${width}`).toBe(width === 320);

@@ -59,7 +59,7 @@ function Switcher({ session, workspace, section = "presets" }: HeaderProps) {
       title={`Workspace: ${workspace.name}`}
       label={
         <>
-          <span>{workspace.name}</span>
+          <bdi>{workspace.name}</bdi>
           <Icon name="down" />
         </>
       }
@@ -72,7 +72,7 @@ function Switcher({ session, workspace, section = "presets" }: HeaderProps) {
           href={hrefTo([slug, section])}
           aria-current={id === workspace.id ? "true" : undefined}
         >
-          {name}
+          <bdi>{name}</bdi>
           {id === workspace.id && <Icon name="done" />}
         </a>
       ))}

@@ -152,7 +152,8 @@ function presetChoices(presets: readonly Preset[], workspace: SessionWorkspace, 
   return fitting.map(({ id, name, slug }) => ({
     id,
     label: name,
-    note: slug,
+    // Without a name of its own, a preset has its slug as its name.
+    ...(slug === name ? {} : { note: slug }),
     run: () => navigate(presetHref(workspace, slug)),
   }));
 }
