@@ -105,6 +105,7 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
       {!forbidden && !missing && (
         <MemberSearch q={q} go={(text, how) => navigate(hrefWith({ q: text }), how)} isCutShort={list.isCutShort} />
       )}
+      {everybody && <p class="muted">{everybody}</p>}
       {list.error && (
         <ErrorPanel error={list.error} title="The members could not be loaded" retry={missing ? undefined : reload} />
       )}
@@ -120,7 +121,8 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           )}
         </div>
       )}
-      {!forbidden && total !== 0 && (items || !list.error) && (
+      {/* Whether there is a note above it must be known first, so that the list does not move. */}
+      {!forbidden && defaultId !== undefined && total !== 0 && (items || !list.error) && (
         <div class="panel">
           <Listing caption={`Members of ${name}, the oldest membership first`} columns={columns} isStale={isLoading}>
             {items?.map(({ id, user_id, role, created_at }) => (
@@ -155,7 +157,7 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           </Listing>
         </div>
       )}
-      {total !== undefined && total > 0 && (
+      {defaultId !== undefined && total !== undefined && total > 0 && (
         <Pager
           page={page}
           pageSize={pageSize}
@@ -164,8 +166,6 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           hrefOf={(to) => hrefWith({ page: to })}
         />
       )}
-      {/* Only once the list above has its final height, so that nothing moves. */}
-      {everybody && items && <p class="muted">{everybody}</p>}
       {isAdding && (
         <AddToWorkspace
           name={name}

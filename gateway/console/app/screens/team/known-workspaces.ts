@@ -4,11 +4,17 @@ import type { One, SessionWorkspace } from "../../api/types.ts";
 import { useLoaded } from "../../api/use-loaded.ts";
 import { hrefTo, navigate, place } from "../../shell/location.ts";
 
-/** The id of the organization's default workspace, which a management key acts on unless it names another. */
-export function useDefaultWorkspace(): string | undefined {
+/**
+ * The id of the organization's default workspace, which a management key acts on unless it names another. Undefined until
+ * it is known, null if it cannot be found out.
+ */
+export function useDefaultWorkspace(): string | null | undefined {
   const isAllowed = session.value?.key.kind === "management";
-  const { answer } = useLoaded<One<{ readonly workspace_id: string | null }>>(isAllowed ? "/api/v1/key" : undefined);
-  return answer?.json.data.workspace_id ?? undefined;
+  const { answer, error } = useLoaded<One<{ readonly workspace_id: string | null }>>(
+    isAllowed ? "/api/v1/key" : undefined,
+  );
+  if (answer) return answer.json.data.workspace_id;
+  return error || !isAllowed ? null : undefined;
 }
 
 /** Adds a new or renamed workspace to the switcher. Whoever is in it stays there, under its new slug. */
