@@ -441,6 +441,41 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     expect(await on.faults()).toEqual([]);
   });
 
+  it("loses nothing that was typed into a form when the session ends", { timeout: journeyTimeoutMs }, async () => {
+    const slug = freshName("interrupted");
+    await create(slug, { model: "a" }, "Be brief.");
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    const typeAndLoseSession = async (): Promise<void> => {
+      await on.open(`/default/presets/${slug}`);
+      await press(on, "Settings");
+      await page.getByLabel("Description").fill("Typed before the session ended");
+      await on.context.clearCookies();
+      await press(on, "Save");
+      await page.getByText("Your session has ended.").waitFor();
+      expect(await page.getByText("Serves v1").isVisible()).toBe(false);
+      expect(await page.title()).toBe("Sign in · Setpoint");
+      for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape");
+      expect(await page.getByLabel("Description").isVisible()).toBe(false);
+    };
+    await typeAndLoseSession();
+    await page.getByLabel("Key", { exact: true }).fill(underTest.stack.managementKey);
+    await page.keyboard.press("Enter");
+    await page.getByText("Your session had ended. Try again.").waitFor();
+    expect(await page.title()).toMatch(`${slug} · `);
+    // The focus is on Save.
+    await page.keyboard.press("Enter");
+    await page.getByText("The settings were saved.").waitFor();
+    await page.locator("main").getByText("Typed before the session ended").waitFor();
+
+    // Another key may be somebody else's.
+    await typeAndLoseSession();
+    await page.getByLabel("Key", { exact: true }).fill(underTest.stack.apiKey);
+    await page.keyboard.press("Enter");
+    await page.getByText("Serves v1").waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
   it("signs out, and returns to the same page after signing in", { timeout: journeyTimeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.apiKey });
     const { page } = on;

@@ -35,6 +35,7 @@ export async function request<T>(path: string, parts: RequestParts = {}): Promis
 
 /** The API's messages speak of headers and bodies. These are for people, who see neither. */
 const wordsByStatus: Readonly<Record<number, string>> = {
+  401: "Your session had ended. Try again.",
   413: "This is too large to send. Shorten the prompt or the config.",
   429: "Too many requests with your key in a short time. Wait a few seconds, then try again.",
   503: "The service is out of reach or overloaded. Try again in a moment.",

@@ -10,9 +10,10 @@ export const session = signal<Session | null | undefined>(undefined);
 export const hasEnded = signal(false);
 
 whenRefused(() => {
-  if (!session.value) return;
-  session.value = null;
+  if (!session.value || hasEnded.value) return;
   hasEnded.value = true;
+  // What was typed into an open form is kept nowhere else, so the page stays, unseen, until someone has signed in again.
+  if (!document.querySelector("dialog[open]")) session.value = null;
 });
 
 const path = "/console/session";

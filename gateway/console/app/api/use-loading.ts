@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "./api-error.ts";
+import { hasEnded, session } from "./session.ts";
 
 export interface Loading<T> {
   /** The last value, which stays while the next one is being loaded. Beside an error, only a value of this address. */
@@ -38,7 +39,7 @@ export function useLoading<T>(
   // If this address fails to load, the value of another one must not be taken for it.
   const ownValue = isLoading ? known : state.value;
 
-  // A new round loads the same address again.
+  // A new round, or a new session, loads the same address again.
   useEffect(() => {
     if (address === undefined) return;
     const abort = new AbortController();
@@ -47,11 +48,12 @@ export function useLoading<T>(
         if (!abort.signal.aborted) setState({ address, value: loaded, error: undefined });
       },
       (error: unknown) => {
-        if (!abort.signal.aborted) setState({ address, value: ownValue, error: asApiError(error) });
+        // Once someone has signed in again, it is loaded again.
+        if (!abort.signal.aborted && !hasEnded.value) setState({ address, value: ownValue, error: asApiError(error) });
       },
     );
     return () => abort.abort();
-  }, [address, round]);
+  }, [address, round, session.value?.expires_at]);
 
   const loadAgain = (): void => setRound((count) => count + 1);
   usePolling(loadAgain, pollMs);

@@ -1,11 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
 import { loadNames } from "../api/people.ts";
-import { loadSession, session, signIn } from "../api/session.ts";
+import { hasEnded, loadSession, session, signIn } from "../api/session.ts";
 import { forgetAnswers } from "../api/use-loaded.ts";
 import { useRetry } from "../api/use-loading.ts";
 import { SignIn } from "../screens/sign-in.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
+import { useModal } from "../ui/use-modal.ts";
 import { Announcer } from "./announcer.tsx";
 import { Frame } from "./frame.tsx";
 import { Secret } from "./secret.tsx";
@@ -17,6 +18,24 @@ function takeTicket(): string | undefined {
   // Removed from the address before anything else happens: a used ticket need not stay in the history.
   if (ticket) history.replaceState(null, "", location.pathname + location.search);
   return ticket;
+}
+
+/** Covers the form of a session that has ended. Whoever signs in with the same key goes on with it. */
+function SignInAgain() {
+  const dialog = useModal();
+  const [title] = useState(document.title);
+  useEffect(
+    () => () => {
+      document.title = title;
+      [...document.querySelectorAll<HTMLElement>("dialog[open] [type=submit]")].at(-1)?.focus();
+    },
+    [],
+  );
+  return (
+    <dialog class="sign-in-again" ref={dialog} closedby="none" onCancel={(event) => event.preventDefault()}>
+      <SignIn ticketError={undefined} />
+    </dialog>
+  );
 }
 
 export function App() {
@@ -62,7 +81,12 @@ export function App() {
       ) : session.value === null ? (
         <SignIn ticketError={ticketError} />
       ) : session.value ? (
-        <Frame key={session.value.key.id} session={session.value} />
+        <>
+          <div class="frame" hidden={hasEnded.value}>
+            <Frame key={session.value.key.id} session={session.value} />
+          </div>
+          {hasEnded.value && <SignInAgain />}
+        </>
       ) : (
         <main class="sign-in" aria-busy="true">
           <p class="muted late">Opening the console …</p>
