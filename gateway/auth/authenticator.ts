@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { SessionCookie } from "../console/session-cookie.ts";
 import type { RefusedKeys } from "../limits/refused-keys.ts";
-import { bearerKeyOrEmpty, keyFrom, keyFromEither, notSignedIn } from "./bearer.ts";
+import { keyFrom, keyFromEither, notSignedIn, unvalidatedKeyFrom } from "./bearer.ts";
 import type { InferenceGrants } from "./inference-grants.ts";
 import type { Grant, KeyExchange } from "./key-exchange.ts";
 
@@ -48,7 +48,7 @@ export class Authenticator {
     const apiKey = takesApiKeyHeader ? headers["x-api-key"] : undefined;
     // The answer needs a header for caches: see `authenticate`.
     if (apiKey !== undefined && !isInference) return undefined;
-    const key = bearerKeyOrEmpty(headers.authorization, apiKey);
+    const key = unvalidatedKeyFrom(headers.authorization, apiKey);
     const grant = this.#parts.exchange.findGrant(key, workspaceId);
     return grant && { key, grant, isStale: false };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { keyFromBytes, secretFromBytes } from "../../services/platform/auth/key-format.ts";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
-import { bearerKeyOrEmpty, keyFrom, keyFromEither } from "./bearer.ts";
+import { keyFrom, keyFromEither, unvalidatedKeyFrom } from "./bearer.ts";
 
 const key = keyFromBytes(Buffer.alloc(32, 1));
 
@@ -63,12 +63,12 @@ describe("keyFromEither", () => {
   });
 });
 
-describe("bearerKeyOrEmpty", () => {
+describe("unvalidatedKeyFrom", () => {
   it.each([
     [`Bearer ${key}`, undefined],
     [undefined, key],
   ])("returns the key if only one header is sent", (authorization, apiKey) => {
-    expect(bearerKeyOrEmpty(authorization, apiKey)).toBe(key);
+    expect(unvalidatedKeyFrom(authorization, apiKey)).toBe(key);
   });
 
   const session = secretFromBytes("session", Buffer.alloc(32, 1));
@@ -82,7 +82,7 @@ describe("bearerKeyOrEmpty", () => {
     [`Bearer ${session}`, undefined],
     [undefined, session],
   ])("returns an empty string if a closer look is needed: %j, %j", (authorization, apiKey) => {
-    expect(bearerKeyOrEmpty(authorization, apiKey)).toBe("");
+    expect(unvalidatedKeyFrom(authorization, apiKey)).toBe("");
   });
 });
 

@@ -55,7 +55,7 @@ const bearerKeyPrefix = bearer + keyPrefix;
  * validated, but is not a secret of another kind, so it may be looked up among cached keys, and nothing else. Empty if
  * there is none.
  */
-export function bearerKeyOrEmpty(authorization: string | undefined, apiKey?: string | string[]): string {
+export function unvalidatedKeyFrom(authorization: string | undefined, apiKey?: string | string[]): string {
   if (authorization === undefined) return typeof apiKey === "string" && apiKey.startsWith(keyPrefix) ? apiKey : "";
   return apiKey === undefined && authorization.startsWith(bearerKeyPrefix) ? authorization.slice(bearer.length) : "";
 }
