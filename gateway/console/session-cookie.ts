@@ -28,12 +28,12 @@ export class SessionCookie {
   }
 
   /** The `Set-Cookie` that makes the browser keep the token until it is closed. */
-  keeping(request: ReceivedRequest, token: string): string {
+  setCookieHeader(request: ReceivedRequest, token: string): string {
     return `${this.#nameFor(request)}=${token}; ${this.#attributesFor(request)}`;
   }
 
   /** The `Set-Cookie` that makes the browser drop it. */
-  forgetting(request: ReceivedRequest): string {
+  clearCookieHeader(request: ReceivedRequest): string {
     return `${this.#nameFor(request)}=; ${this.#attributesFor(request)}; Max-Age=0`;
   }
 

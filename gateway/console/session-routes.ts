@@ -43,7 +43,7 @@ export function sessionRoutes(
       const { token, session } = await access.withSecret(request, reply, credential, (options) =>
         sessions.createSession(creation, options),
       );
-      return send(reply.status(201).header("set-cookie", cookie.keeping(request, token)), session);
+      return send(reply.status(201).header("set-cookie", cookie.setCookieHeader(request, token)), session);
     },
   );
 
@@ -55,7 +55,7 @@ export function sessionRoutes(
     await keyChanges.watch(change, () => isChanged, isChanged);
     return reply
       .status(204)
-      .headers({ "cache-control": "no-store", "set-cookie": cookie.forgetting(request) })
+      .headers({ "cache-control": "no-store", "set-cookie": cookie.clearCookieHeader(request) })
       .send();
   });
 }

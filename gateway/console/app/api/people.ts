@@ -14,27 +14,27 @@ const namesWaitMs = 2_000;
 /** Loads the members' names for whoever is signed in now, and forgets those loaded for the previous session. */
 export async function loadNames(): Promise<void> {
   members.value = new Map();
-  const asker = session.value?.key;
-  loadingFor.value = asker?.kind === "management" ? asker.id : undefined;
+  const currentKey = session.value?.key;
+  loadingFor.value = currentKey?.kind === "management" ? currentKey.id : undefined;
   if (loadingFor.value === undefined) return;
   const settle = (): void => {
-    if (loadingFor.value === asker?.id) loadingFor.value = undefined;
+    if (loadingFor.value === currentKey?.id) loadingFor.value = undefined;
   };
   setTimeout(settle, namesWaitMs);
   await listMembers().finally(settle);
 }
 
 /** Whether names are being loaded and are worth waiting for. */
-export function areNamesComing(): boolean {
+export function areNamesLoading(): boolean {
   return loadingFor.value !== undefined;
 }
 
 /** Lists all members and remembers their names. A user who is not among them is shown by id. */
 export async function listMembers(): Promise<readonly Member[]> {
-  const asker = session.value?.key.id;
+  const currentKey = session.value?.key.id;
   const found = await listAll<Member>("/api/v1/organization/members");
   // Somebody else may have signed in by now.
-  if (session.value?.key.id === asker) members.value = new Map(found.map((member) => [member.id, member]));
+  if (session.value?.key.id === currentKey) members.value = new Map(found.map((member) => [member.id, member]));
   return found;
 }
 
@@ -58,7 +58,7 @@ export function personName(userId: string | null): string {
 }
 
 /** Why no name is shown for a user; undefined if there is one, or if it is still being loaded. */
-export function whyNameless(userId: string): string | undefined {
+export function reasonNameUnknown(userId: string): string | undefined {
   if (userId === session.value?.user_id || members.value.has(userId)) return undefined;
   if (areAllKnown()) return "This person has left the organization";
   if (session.value?.key.kind !== "management") return "Names of colleagues are shown only with a management key";

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
-import { request, whenRefused } from "./request.ts";
+import { onSessionEnd, request } from "./request.ts";
 
 async function refusalOf(answer: RequestListener): Promise<unknown> {
   const server = createServer(answer).listen(0, "127.0.0.1");
@@ -35,7 +35,7 @@ it.each([413, 429, 503])("rewords status %i for people at a screen, and keeps th
 
 it("keeps an upstream's own message, and does not treat its 401 as the end of the session", async () => {
   const isRefused = vi.fn();
-  whenRefused(isRefused);
+  onSessionEnd(isRefused);
   for (const status of [401, 429]) {
     const headers = { "x-setpoint-upstream": "one" };
     const body = JSON.stringify({ error: { message: "Your quota is used up." } });

@@ -15,17 +15,17 @@ export interface RequestParts {
   readonly signal?: AbortSignal;
 }
 
-let onRefusal = (): void => {};
+let sessionEndListener = (): void => {};
 
 /** Sets what is called when the API no longer knows the caller: the session has ended, or its key was disabled. */
-export function whenRefused(tell: () => void): void {
-  onRefusal = tell;
+export function onSessionEnd(listener: () => void): void {
+  sessionEndListener = listener;
 }
 
 /** Calls the API as whoever is signed in. Throws an ApiError if that fails. */
 export async function request<T>(path: string, parts: RequestParts = {}): Promise<Answer<T>> {
   const response = await send(path, parts);
-  const text = await reached(response.text(), parts.signal);
+  const text = await overNetwork(response.text(), parts.signal);
   return {
     json: (text === "" ? undefined : JSON.parse(text)) as T,
     text,
@@ -34,16 +34,16 @@ export async function request<T>(path: string, parts: RequestParts = {}): Promis
 }
 
 /** The API's messages speak of headers and bodies. These are for people, who see neither. */
-const wordsByStatus: Readonly<Record<number, string>> = {
+const messageByStatus: Readonly<Record<number, string>> = {
   401: "Your session had ended. Try again.",
   413: "This is too large to send. Shorten the prompt or the config.",
   429: "Too many requests with your key in a short time. Wait a few seconds, then try again.",
   503: "The service is out of reach or overloaded. Try again in a moment.",
 };
 
-function inOtherWords(path: string, error: ApiError): ApiError {
-  const words = path.startsWith("/api/") ? wordsByStatus[error.status] : undefined;
-  return words === undefined ? error : new ApiError(error.status, words, error.issues, error.requestId);
+function withOwnWording(path: string, error: ApiError): ApiError {
+  const message = path.startsWith("/api/") ? messageByStatus[error.status] : undefined;
+  return message === undefined ? error : new ApiError(error.status, message, error.issues, error.requestId);
 }
 
 /** Like `request`, but returns the response before its body is read. */
@@ -59,21 +59,21 @@ export async function send(path: string, { method = "GET", body, headers, signal
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     ...(signal ? { signal } : {}),
   };
-  const response = await reached(fetch(path, init), signal);
+  const response = await overNetwork(fetch(path, init), signal);
   if (response.ok) return response;
   const error = await apiErrorFrom(response);
   // If an upstream rejects the gateway's credential, nobody here is signed out, and its own message is shown.
   if (response.headers.has("x-setpoint-upstream")) throw error;
-  if (error.status === 401) onRefusal();
-  throw inOtherWords(path, error);
+  if (error.status === 401) sessionEndListener();
+  throw withOwnWording(path, error);
 }
 
 /** The message for a request without a response. The request may have been carried out nevertheless. */
 export const unreachable = "The gateway cannot be reached. Check the connection, then try again.";
 
 /** Waits for the network; throws an ApiError if the connection cannot be made or is lost. */
-function reached<T>(coming: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  return coming.catch((error: unknown) => {
+function overNetwork<T>(pending: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return pending.catch((error: unknown) => {
     if (signal?.aborted) throw error;
     throw new ApiError(0, unreachable);
   });

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { ApiError } from "./api-error.ts";
-import { request, whenRefused } from "./request.ts";
+import { onSessionEnd, request } from "./request.ts";
 import type { One, Session, SessionWorkspace } from "./types.ts";
 
 /** Who is signed in: undefined until that is known, null if nobody is. */
@@ -9,7 +9,7 @@ export const session = signal<Session | null | undefined>(undefined);
 /** Whether the last session ended without a sign-out. */
 export const hasEnded = signal(false);
 
-whenRefused(() => {
+onSessionEnd(() => {
   if (!session.value || hasEnded.value) return;
   hasEnded.value = true;
   // What was typed into an open form is kept nowhere else, so the page stays, unseen, until someone has signed in again.
@@ -70,7 +70,7 @@ export function inWorkspace(path: string, workspace: SessionWorkspace): string {
 const permissions = { read: "presets:read", write: "presets:write", infer: "inference" } as const;
 
 /** Why the person who is signed in may not do something; undefined if they may. */
-export function reasonNotTo(action: keyof typeof permissions | "administer"): string | undefined {
+export function reasonForbidden(action: keyof typeof permissions | "administer"): string | undefined {
   const key = session.value?.key;
   if (!key) return "Sign in first.";
   if (action === "administer")

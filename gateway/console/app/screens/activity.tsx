@@ -1,5 +1,5 @@
-import { areNamesComing } from "../api/people.ts";
-import { reasonNotTo } from "../api/session.ts";
+import { areNamesLoading } from "../api/people.ts";
+import { reasonForbidden } from "../api/session.ts";
 import type { SessionWorkspace } from "../api/types.ts";
 import type { Loading } from "../api/use-loading.ts";
 import { useAnnouncedTotal } from "../shell/announcer.tsx";
@@ -8,7 +8,7 @@ import { Page } from "../shell/page.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { ActivityFilter } from "./activity/activity-filter.tsx";
-import { actionsOf, type Entry, type Filter, type LogName, logsThatFit } from "./activity/entries.ts";
+import { actionsOf, type Entry, type Filter, type LogName, matchingLogs } from "./activity/entries.ts";
 import { EntryList } from "./activity/entry-list.tsx";
 import { type MergedPage, type Position, positionFrom } from "./activity/merged-log.ts";
 import { activityPageSize, useActivity } from "./activity/use-activity.ts";
@@ -24,7 +24,7 @@ const bothLogs: readonly LogName[] = ["organization", "presets"];
 
 /** Who changed what: in the presets of the workspace, and in the organization. */
 export function Activity({ workspace, query }: ScreenProps) {
-  const reason = reasonNotTo("administer");
+  const reason = reasonForbidden("administer");
   const log = query.get("log") ?? "";
   const allowed = bothLogs.filter((name) => name === "presets" || !reason);
   // Empty if the address asks only for a log that this key may not read.
@@ -38,7 +38,7 @@ export function Activity({ workspace, query }: ScreenProps) {
     target: (names.includes("organization") && query.get("target")) || "",
     until: query.get("until") ?? "",
   };
-  const logs = logsThatFit(names, filter, workspace);
+  const logs = matchingLogs(names, filter, workspace);
   const loading = useActivity(logs, filter.until, positionFrom(query.get("at"), logs.length));
   const entries = loading.value?.entries ?? [];
   useAnnouncedTotal(loading.value?.total, loading.isLoading, "change", "changes");
@@ -92,7 +92,7 @@ export function Activity({ workspace, query }: ScreenProps) {
         <ActivityPage
           {...loading}
           // Each entry begins with a name. If that came later, everything below would move.
-          value={areNamesComing() ? undefined : loading.value}
+          value={areNamesLoading() ? undefined : loading.value}
           workspace={workspace}
           filter={filter}
           hrefWith={hrefWith}

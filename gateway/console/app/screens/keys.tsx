@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { listedMax } from "../api/list-all.ts";
 import { personName } from "../api/people.ts";
-import { reasonNotTo } from "../api/session.ts";
+import { reasonForbidden } from "../api/session.ts";
 import type { Key } from "../api/types.ts";
 import { pageIn, pageSize } from "../api/use-list.ts";
 import { useSearchedList } from "../api/use-searched-list.ts";
@@ -9,25 +9,33 @@ import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { NotYours } from "../ui/not-yours.tsx";
+import { NoPermission } from "../ui/no-permission.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { SearchField } from "../ui/search-field.tsx";
-import { fitsSearch, withoutSecret } from "./keys/key-search.ts";
+import { matchesSearch, withoutSecret } from "./keys/key-search.ts";
 import { KeyTable } from "./keys/key-table.tsx";
 import { NewKey } from "./keys/new-key.tsx";
 import type { ScreenProps } from "./screen-props.ts";
 
 export function Keys({ workspace, query }: ScreenProps) {
-  const reason = reasonNotTo("administer");
+  const reason = reasonForbidden("administer");
   const [isMaking, setMaking] = useState(false);
   const hasDisabled = query.get("disabled") !== "hidden";
   const q = query.get("q") ?? "";
   const page = pageIn(query);
-  const { items, total, error, isLoading, reload, all, isCutShort } = useSearchedList<Key>({
+  const {
+    items,
+    total,
+    error,
+    isLoading,
+    reload,
+    all,
+    isCutShort: isTruncated,
+  } = useSearchedList<Key>({
     path: "/api/v1/keys",
     filter: { workspace_id: workspace.id, include_disabled: String(hasDisabled) },
     q,
-    fits: (key) => fitsSearch(key, personName(key.creator_user_id), q),
+    fits: (key) => matchesSearch(key, personName(key.creator_user_id), q),
     page,
     isAllowed: !reason,
     words: ["key", "keys"],
@@ -49,7 +57,7 @@ export function Keys({ workspace, query }: ScreenProps) {
       }
     >
       {reason ? (
-        <NotYours reason={reason} actions={["Create a key"]} />
+        <NoPermission reason={reason} actions={["Create a key"]} />
       ) : (
         <div class="toolbar">
           <SearchField
@@ -69,7 +77,7 @@ export function Keys({ workspace, query }: ScreenProps) {
           </nav>
         </div>
       )}
-      {isCutShort && <p class="muted">Only the newest {listedMax.toLocaleString("en")} keys are searched.</p>}
+      {isTruncated && <p class="muted">Only the newest {listedMax.toLocaleString("en")} keys are searched.</p>}
       {error && <ErrorPanel error={error} title="The keys could not be loaded" retry={reload} />}
       {total === 0 && q ? (
         <div class="panel empty">

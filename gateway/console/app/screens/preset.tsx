@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { designatedVersion, presetPath, versionCountPath } from "../api/presets.ts";
-import { reasonNotTo } from "../api/session.ts";
+import { reasonForbidden } from "../api/session.ts";
 import type { ListPage, One, PresetChange, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { Page } from "../shell/page.tsx";
@@ -69,8 +69,8 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
           error={error}
           title={isMissing ? "There is no such preset" : "The preset could not be loaded"}
           retry={isMissing ? undefined : reloadAll}
-          way={
-            isMissing && reasonNotTo("write") === undefined
+          link={
+            isMissing && reasonForbidden("write") === undefined
               ? ["Create it", newPresetHref(workspace, { slug })]
               : undefined
           }
@@ -105,7 +105,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
                   error={shown.error}
                   title={shown.error.status === 404 ? `There is no v${wanted}` : `v${wanted} could not be loaded`}
                   retry={shown.error.status === 404 ? undefined : shown.reload}
-                  way={[`Show v${served.version}, which is served`, presetHref(workspace, slug)]}
+                  link={[`Show v${served.version}, which is served`, presetHref(workspace, slug)]}
                 >
                   {shown.error.status === 404 && count.answer && (
                     <p>It has versions 1 to {count.answer.json.total_count.toLocaleString("en")}.</p>

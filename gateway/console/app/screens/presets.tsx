@@ -1,4 +1,4 @@
-import { inWorkspace, reasonNotTo } from "../api/session.ts";
+import { inWorkspace, reasonForbidden } from "../api/session.ts";
 import type { Preset, PresetStatus } from "../api/types.ts";
 import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
 import { navigate } from "../shell/location.ts";
@@ -47,7 +47,7 @@ export function Presets({ workspace, query }: ScreenProps) {
       actions={
         <ActionButton
           class="primary"
-          reason={reasonNotTo("write")}
+          reason={reasonForbidden("write")}
           run={() => navigate(newPresetHref(workspace))}
           title="New preset (c)"
         >

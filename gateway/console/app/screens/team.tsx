@@ -1,12 +1,12 @@
 import { hasText } from "../api/has-text.ts";
 import { nameOf } from "../api/people.ts";
-import { reasonNotTo } from "../api/session.ts";
+import { reasonForbidden } from "../api/session.ts";
 import type { Member } from "../api/types.ts";
 import { pageIn } from "../api/use-list.ts";
 import { useSearchedList } from "../api/use-searched-list.ts";
 import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
-import { NotYours } from "../ui/not-yours.tsx";
+import { NoPermission } from "../ui/no-permission.tsx";
 import type { ScreenProps } from "./screen-props.ts";
 import { MemberSearch } from "./team/member-search.tsx";
 import { Members } from "./team/members.tsx";
@@ -14,7 +14,7 @@ import { Workspaces } from "./team/workspaces.tsx";
 
 /** The members of the organization, and its workspaces. */
 export function Team({ workspace, query }: ScreenProps) {
-  const reason = reasonNotTo("administer");
+  const reason = reasonForbidden("administer");
   const q = query.get("q") ?? "";
   const members = useSearchedList<Member>({
     path: "/api/v1/organization/members",
@@ -38,7 +38,7 @@ export function Team({ workspace, query }: ScreenProps) {
       }
     >
       {reason ? (
-        <NotYours reason={reason} actions={["Add a member", "Create a workspace"]} />
+        <NoPermission reason={reason} actions={["Add a member", "Create a workspace"]} />
       ) : (
         <>
           <MemberSearch

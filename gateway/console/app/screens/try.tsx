@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ApiError } from "../api/api-error.ts";
 import { designatedVersion, dialectOf, presetPath, versionContent } from "../api/presets.ts";
-import { reasonNotTo } from "../api/session.ts";
+import { reasonForbidden } from "../api/session.ts";
 import type { One, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { Page } from "../shell/page.tsx";
@@ -15,9 +15,9 @@ import { DroppedFields } from "./edit/dropped-fields.tsx";
 import { NotLoadable } from "./preset/not-loadable.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 import { AnswerView } from "./try/answer-view.tsx";
-import { findMessage, keepMessage } from "./try/kept-message.ts";
-import { RefusalWords } from "./try/refusal-words.tsx";
+import { RefusalMessage } from "./try/refusal-message.tsx";
 import { ResolvedView } from "./try/resolved-view.tsx";
+import { findMessage, storeMessage } from "./try/stored-message.ts";
 import { useTrial } from "./try/use-trial.ts";
 
 /**
@@ -57,7 +57,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
 
   const name = isDraft ? `a draft of ${slug}` : pinned === undefined ? slug : `${slug} v${pinned}`;
   const draftHref = editHref(workspace, slug, { from: draftFrom });
-  const sendReason = reasonNotTo("infer");
+  const sendReason = reasonForbidden("infer");
   const notLoaded = preset.error ?? version.error;
   const unready = notLoaded
     ? "It could not be loaded."
@@ -100,7 +100,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
     <AnswerView
       key="answer"
       answer={trial.answer}
-      isComing={trial.busyWith === "send"}
+      isStreaming={trial.busyWith === "send"}
       isStopped={trial.isAnswerStopped}
     />
   );
@@ -154,7 +154,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
             value={message}
             onInput={(event) => {
               setMessage(event.currentTarget.value);
-              keepMessage(workspace, slug, event.currentTarget.value);
+              storeMessage(workspace, slug, event.currentTarget.value);
             }}
           />
           <div class="panel-foot row edit-actions">
@@ -193,7 +193,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           {trial.error && !(isOff && isRefused) && (
             <ErrorPanel error={trial.error} title={whatFailed(trial.error)}>
               {trial.error.issues.length <= 1 && (
-                <RefusalWords
+                <RefusalMessage
                   error={trial.error}
                   editorHref={isDraft ? draftHref : editHref(workspace, slug, { from: content?.version })}
                 />

@@ -3,7 +3,7 @@ import { type ApiError, asApiError } from "../api/api-error.ts";
 import { hasText } from "../api/has-text.ts";
 import { personName, personNote } from "../api/people.ts";
 import { request } from "../api/request.ts";
-import { reasonNotTo, session } from "../api/session.ts";
+import { reasonForbidden, session } from "../api/session.ts";
 import type { WorkspaceMember } from "../api/types.ts";
 import { pageIn, pageSize } from "../api/use-list.ts";
 import { useSearchedList } from "../api/use-searched-list.ts";
@@ -15,7 +15,7 @@ import { ErrorDialog } from "../ui/error-dialog.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { type Column, Listing } from "../ui/listing.tsx";
-import { NotYours } from "../ui/not-yours.tsx";
+import { NoPermission } from "../ui/no-permission.tsx";
 import { Pager } from "../ui/pager.tsx";
 import { Person } from "../ui/person.tsx";
 import { Time } from "../ui/time.tsx";
@@ -23,7 +23,7 @@ import type { ScreenProps } from "./screen-props.ts";
 import { AddToWorkspace } from "./team/add-to-workspace.tsx";
 import { useDefaultWorkspace } from "./team/known-workspaces.ts";
 import { MemberSearch, NobodyMatches } from "./team/member-search.tsx";
-import { type KeyInPlace, listWorkingKeys, WorkingKeys } from "./team/working-keys.tsx";
+import { type KeyInWorkspace, listWorkingKeys, WorkingKeys } from "./team/working-keys.tsx";
 
 const columns: readonly Column[] = [
   { title: "Member" },
@@ -39,9 +39,9 @@ interface WorkspaceMembersProps extends ScreenProps {
 /** The members of a workspace. */
 export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceMembersProps) {
   const [isAdding, setAdding] = useState(false);
-  const [refusal, setRefusal] = useState<{ error: ApiError; userId: string; working: readonly KeyInPlace[] }>();
+  const [refusal, setRefusal] = useState<{ error: ApiError; userId: string; working: readonly KeyInWorkspace[] }>();
   const page = pageIn(query);
-  const forbidden = reasonNotTo("administer");
+  const forbidden = reasonForbidden("administer");
   const path = `/api/v1/workspaces/${encodeURIComponent(slug)}/members`;
   const q = query.get("q") ?? "";
   const list = useSearchedList<WorkspaceMember>({
@@ -101,7 +101,7 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
         )
       }
     >
-      {forbidden && <NotYours reason={forbidden} actions={["Add members"]} />}
+      {forbidden && <NoPermission reason={forbidden} actions={["Add members"]} />}
       {!forbidden && !missing && (
         <MemberSearch q={q} go={(text, how) => navigate(hrefWith({ q: text }), how)} isCutShort={list.isCutShort} />
       )}

@@ -18,7 +18,7 @@ let isFirstPage = true;
 /** What every screen has: a title, a heading that takes the focus on arrival, and breadcrumbs. */
 export function Page({ title, heading, crumbs, actions, children }: PageProps) {
   const head = useRef<HTMLHeadingElement>(null);
-  const where = workspaceToTell();
+  const where = workspaceInTitle();
   useLayoutEffect(() => {
     document.title = [title, where, "Setpoint"].filter(Boolean).join(" · ");
   }, [title, where]);
@@ -56,7 +56,7 @@ export function Page({ title, heading, crumbs, actions, children }: PageProps) {
 }
 
 /** The name that tells tabs of several workspaces apart. */
-function workspaceToTell(): string | undefined {
+function workspaceInTitle(): string | undefined {
   const { workspaces } = session.value ?? { workspaces: [] };
   return workspaces.length > 1 ? workspaces.find(({ slug }) => slug === place.value.parts[0])?.name : undefined;
 }

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import { inWorkspace, reasonNotTo } from "../api/session.ts";
+import { inWorkspace, reasonForbidden } from "../api/session.ts";
 import type { ListPage, Preset, Session, SessionWorkspace } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { useModal } from "../ui/use-modal.ts";
@@ -165,7 +165,7 @@ function placeChoices(workspace: SessionWorkspace): Command[] {
     ...(path === "presets" ? { shortcut: "g" } : {}),
     run: () => navigate(hrefTo([workspace.slug, path])),
   }));
-  if (!reasonNotTo("write")) {
+  if (!reasonForbidden("write")) {
     places.push({
       id: "new-preset",
       label: "New preset",

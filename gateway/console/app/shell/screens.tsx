@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { reasonNotTo } from "../api/session.ts";
+import { reasonForbidden } from "../api/session.ts";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Compare } from "../screens/compare.tsx";
 import { Edit } from "../screens/edit.tsx";
@@ -8,7 +8,7 @@ import { Preset } from "../screens/preset.tsx";
 import { Presets } from "../screens/presets.tsx";
 import type { PresetScreenProps } from "../screens/screen-props.ts";
 import { Try } from "../screens/try.tsx";
-import { NotYours } from "../ui/not-yours.tsx";
+import { NoPermission } from "../ui/no-permission.tsx";
 import { Administration, isAdministrationPath } from "./administration.tsx";
 import { Page } from "./page.tsx";
 import { newPresetPart } from "./preset-hrefs.ts";
@@ -22,11 +22,11 @@ export function findScreen(
 ): VNode | undefined {
   const [section, slug, ...rest] = parts;
   const common = { key: `${workspace.id}/${parts.join("/")}`, workspace, query };
-  const unread = reasonNotTo("read");
+  const unread = reasonForbidden("read");
   if (unread && (section === "activity" || (section === "presets" && slug !== newPresetPart))) {
     return (
       <Page key={section} title={sectionLabel(section)}>
-        <NotYours reason={unread} actions={[]} />
+        <NoPermission reason={unread} actions={[]} />
       </Page>
     );
   }

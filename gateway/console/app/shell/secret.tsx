@@ -36,7 +36,7 @@ function SecretDialog({ title, note, secret }: ShownSecret) {
     shown.value = undefined;
   };
   return (
-    <Dialog title={title} close={close} isEasyToClose={false}>
+    <Dialog title={title} close={close} isDismissible={false}>
       <p class="wrap">{note}</p>
       <div class="secret">
         <code class="wrap">{secret}</code>

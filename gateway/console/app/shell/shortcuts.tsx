@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { reasonNotTo } from "../api/session.ts";
+import { reasonForbidden } from "../api/session.ts";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { navigate } from "./location.ts";
@@ -59,7 +59,7 @@ export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace 
   useShortcut("?", openShortcuts);
   useShortcut("g", () => navigate(presetsHref(workspace)));
   useShortcut("c", () => {
-    const reason = reasonNotTo("write");
+    const reason = reasonForbidden("write");
     if (reason) showToast(reason);
     else navigate(newPresetHref(workspace));
   });

@@ -1,13 +1,13 @@
 // What was written in a tab survives a reload. Each tab has its own drafts, and whoever signs in next sees none of
 // them.
 
-export function findKept<T>(name: string): T | undefined {
+export function findStored<T>(name: string): T | undefined {
   const text = sessionStorage.getItem(name);
   return text === null ? undefined : (JSON.parse(text) as T);
 }
 
 /** Returns whether the browser had room. If not, the value lasts only as long as the page. */
-export function keep(name: string, value: unknown): boolean {
+export function store(name: string, value: unknown): boolean {
   try {
     sessionStorage.setItem(name, JSON.stringify(value));
     return true;
@@ -16,6 +16,6 @@ export function keep(name: string, value: unknown): boolean {
   }
 }
 
-export function dropKept(name: string): void {
+export function deleteStored(name: string): void {
   sessionStorage.removeItem(name);
 }

@@ -1,4 +1,4 @@
-import { areNamesComing } from "../api/people.ts";
+import { areNamesLoading } from "../api/people.ts";
 import { Person } from "./person.tsx";
 import { Time } from "./time.tsx";
 
@@ -12,7 +12,7 @@ interface ByLineProps {
  */
 export function ByLine({ id, at }: ByLineProps) {
   return (
-    <span class="by-line muted small" data-coming={areNamesComing() ? "" : undefined}>
+    <span class="by-line muted small" data-coming={areNamesLoading() ? "" : undefined}>
       <span class="cut">
         <Person id={id} />
       </span>{" "}

@@ -14,6 +14,6 @@ export async function copyText(text: string, what: string): Promise<boolean> {
 }
 
 /** The same, confirmed by a toast, for an action without a button that could show success. */
-export async function copyAndTell(text: string, what: string): Promise<void> {
+export async function copyAndConfirm(text: string, what: string): Promise<void> {
   if (await copyText(text, what)) showToast(`Copied ${what}.`);
 }

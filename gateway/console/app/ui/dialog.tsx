@@ -6,12 +6,12 @@ interface DialogProps {
   readonly title: string;
   readonly close: () => void;
   /** Whether Escape or a click outside closes it. False if that would lose something. */
-  readonly isEasyToClose?: boolean;
+  readonly isDismissible?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A modal dialog with a title. */
-export function Dialog({ title, close, isEasyToClose = true, children }: DialogProps) {
+export function Dialog({ title, close, isDismissible = true, children }: DialogProps) {
   const dialog = useModal();
   const titleId = useId();
   const isTouched = useRef(false);
@@ -21,20 +21,20 @@ export function Dialog({ title, close, isEasyToClose = true, children }: DialogP
       ref={dialog}
       aria-labelledby={titleId}
       // A second Escape closes a dialog whatever its cancel handler does, unless `closedby` is "none".
-      closedby={isEasyToClose ? "closerequest" : "none"}
+      closedby={isDismissible ? "closerequest" : "none"}
       onKeyDown={(event) => {
-        if (event.key === "Escape" && !isEasyToClose) event.preventDefault();
+        if (event.key === "Escape" && !isDismissible) event.preventDefault();
       }}
       onCancel={(event) => {
         event.preventDefault();
-        if (isEasyToClose) close();
+        if (isDismissible) close();
       }}
       onInput={() => {
         isTouched.current = true;
       }}
       onMouseDown={(event) => {
         // A click that misses must not discard what was written.
-        if (isEasyToClose && !isTouched.current && event.target === dialog.current) close();
+        if (isDismissible && !isTouched.current && event.target === dialog.current) close();
       }}
     >
       <div class="dialog-body">

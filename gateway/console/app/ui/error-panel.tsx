@@ -9,13 +9,13 @@ interface ErrorPanelProps {
   readonly title?: string;
   readonly retry?: (() => void) | undefined;
   /** A way to go on: the label of the link, and its address. */
-  readonly way?: readonly [label: string, href: string] | undefined;
+  readonly link?: readonly [label: string, href: string] | undefined;
   /** An explanation for the reader, in place of the error's message. */
   readonly children?: ComponentChildren;
 }
 
 /** Everything that went wrong, and what can be done about it. */
-export function ErrorPanel({ error, title, retry, way, children }: ErrorPanelProps) {
+export function ErrorPanel({ error, title, retry, link, children }: ErrorPanelProps) {
   return (
     <div class="error-panel" role="alert">
       <Icon name="warn" />
@@ -28,9 +28,9 @@ export function ErrorPanel({ error, title, retry, way, children }: ErrorPanelPro
               Try again
             </button>
           )}
-          {way && (
-            <a class="button small" href={way[1]}>
-              {way[0]}
+          {link && (
+            <a class="button small" href={link[1]}>
+              {link[0]}
             </a>
           )}
           {error.requestId && (

@@ -43,7 +43,7 @@ export function FormDialog(props: FormDialogProps) {
     setBusy(false);
   };
   return (
-    <Dialog title={title} close={close} isEasyToClose={!isBusy}>
+    <Dialog title={title} close={close} isDismissible={!isBusy}>
       <form class="stack" onSubmit={onSubmit}>
         {children(faultOf)}
         {error && <ErrorPanel error={error}>{explain?.(error)}</ErrorPanel>}

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { knownMembers, listMembers, nameOf, personName } from "../../api/people.ts";
-import { reasonNotTo } from "../../api/session.ts";
+import { reasonForbidden } from "../../api/session.ts";
 import { Field } from "../../ui/field.tsx";
 import type { Filter } from "./entries.ts";
 
@@ -15,7 +15,7 @@ interface ActivityFilterProps {
 export function ActivityFilter({ filter, actions, seen, change }: ActivityFilterProps) {
   // Colleagues may have joined since the names were loaded.
   useEffect(() => {
-    if (!reasonNotTo("administer")) listMembers().catch(() => {});
+    if (!reasonForbidden("administer")) listMembers().catch(() => {});
   }, []);
   // People who have left are in no list of members, but their changes are still in the log.
   const people = new Map([

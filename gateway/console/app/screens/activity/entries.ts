@@ -97,7 +97,7 @@ export function actionsOf(names: readonly LogName[]): readonly (readonly [action
 }
 
 /** The logs that may have matching entries: each action, and each target with an id, belongs to only one log. */
-export function logsThatFit(names: readonly LogName[], filter: Filter, workspace: SessionWorkspace): readonly Log[] {
+export function matchingLogs(names: readonly LogName[], filter: Filter, workspace: SessionWorkspace): readonly Log[] {
   return names
     .filter((name) => filter.action === "" || Object.hasOwn(logs[name].actions, filter.action))
     .filter((name) => filter.target === "" || name === "organization")

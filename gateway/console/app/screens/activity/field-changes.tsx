@@ -57,11 +57,11 @@ const itemsAtFirst = 8;
 
 /** The items that were added to and removed from a list. */
 function ListChange({ field, from, to }: ListChangeProps) {
-  const gone = from.filter((each) => !to.includes(each));
-  const come = to.filter((each) => !from.includes(each));
+  const removed = from.filter((each) => !to.includes(each));
+  const added = to.filter((each) => !from.includes(each));
   const items = [
-    ...gone.map((each) => <del key={each}>− {shown(field, each)}</del>),
-    ...come.map((each) => (
+    ...removed.map((each) => <del key={each}>− {shown(field, each)}</del>),
+    ...added.map((each) => (
       <ins key={each}>
         {from.length > 0 && "+ "}
         {shown(field, each)}

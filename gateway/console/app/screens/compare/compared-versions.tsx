@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
-import { areNamesComing } from "../../api/people.ts";
+import { areNamesLoading } from "../../api/people.ts";
 import type { VersionContent } from "../../api/presets.ts";
-import { reasonNotTo } from "../../api/session.ts";
+import { reasonForbidden } from "../../api/session.ts";
 import type { One, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import type { Loaded } from "../../api/use-loaded.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
@@ -64,7 +64,7 @@ export function ComparedVersions({ workspace, slug, preset, known, sides, childr
             {content?.version === version && (
               <>
                 {version === served && <ServedBadge isOff={data?.status !== "active"} />}
-                <span class="compared-by" data-coming={areNamesComing() ? "" : undefined}>
+                <span class="compared-by" data-coming={areNamesLoading() ? "" : undefined}>
                   <span class="cut">
                     <Person id={content.creatorId} />
                   </span>
@@ -77,7 +77,7 @@ export function ComparedVersions({ workspace, slug, preset, known, sides, childr
             <ActionButton
               class="small"
               run={() => designate(version, served)}
-              reason={reasonNotTo("write")}
+              reason={reasonForbidden("write")}
               isBusy={isBusy}
             >
               {designationLabel(version, served)}

@@ -3,7 +3,7 @@ import { navigate } from "../../shell/location.ts";
 import { ByLine } from "../../ui/by-line.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { madeVersion } from "../preset/change-list.tsx";
+import { createdVersion } from "../preset/change-list.tsx";
 
 export interface KnownVersions {
   readonly newest: number;
@@ -20,7 +20,7 @@ interface VersionMenuProps {
 
 /** A menu of versions, by creator and time, or by number alone if the log does not reach back that far. */
 export function VersionMenu({ label, value, known: { newest, changes }, hrefOf }: VersionMenuProps) {
-  const made = changes.filter((change) => madeVersion(change) !== undefined);
+  const made = changes.filter((change) => createdVersion(change) !== undefined);
   return (
     <span class="row">
       <span class="label">{label}</span>
@@ -34,7 +34,7 @@ export function VersionMenu({ label, value, known: { newest, changes }, hrefOf }
         }
       >
         {made.map((change) => {
-          const version = madeVersion(change) ?? 0;
+          const version = createdVersion(change) ?? 0;
           return (
             <a
               key={version}

@@ -1,4 +1,4 @@
-import { reasonNotTo } from "../../api/session.ts";
+import { reasonForbidden } from "../../api/session.ts";
 
 interface CannotSaveProps {
   readonly isArchived?: boolean;
@@ -6,7 +6,7 @@ interface CannotSaveProps {
 
 /** Shown before anybody starts to write, rather than when they try to save. */
 export function CannotSave({ isArchived = false }: CannotSaveProps) {
-  const reason = reasonNotTo("write") ?? (isArchived ? archivedReason : undefined);
+  const reason = reasonForbidden("write") ?? (isArchived ? archivedReason : undefined);
   return reason ? <p class="notice">{reason} What you write here cannot be saved.</p> : null;
 }
 

@@ -19,10 +19,10 @@ export function ConfigEditor({ text, issues, wanted, change }: ConfigEditorProps
   latest.current = { text, change };
   useEffect(() => {
     let made: JsonEditor | undefined;
-    let isGone = false;
+    let isUnmounted = false;
     import("./json-editor.ts").then(
       ({ createJsonEditor }) => {
-        if (isGone || !host.current) return;
+        if (isUnmounted || !host.current) return;
         const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
         const onChange = (changed: string): void => latest.current.change(changed);
         made = createJsonEditor({ root, text: latest.current.text, label: "Config as JSON", onChange });
@@ -31,7 +31,7 @@ export function ConfigEditor({ text, issues, wanted, change }: ConfigEditorProps
       () => setFailed(true),
     );
     return () => {
-      isGone = true;
+      isUnmounted = true;
       made?.destroy();
     };
   }, []);

@@ -1,19 +1,19 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Issue } from "../../api/api-error.ts";
 import { dialectOf } from "../../api/presets.ts";
-import { reasonNotTo } from "../../api/session.ts";
+import { reasonForbidden } from "../../api/session.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
 import { compact } from "../../json/json-pieces.ts";
 import { navigate } from "../../shell/location.ts";
 import { editHref, presetHref, tryHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
+import { ActionFailed } from "../../ui/action-failed.tsx";
 import { focusHeading } from "../../ui/focus-heading.ts";
-import { NotDone } from "../../ui/not-done.tsx";
 import { submitByKey } from "../../ui/submit-key.ts";
 import { CannotSave } from "./cannot-save.tsx";
 import { configFaultOf } from "./config-fault.ts";
 import { ContentFields } from "./content-fields.tsx";
-import { type Draft, dropDraft, keepDraft } from "./draft.ts";
+import { type Draft, deleteDraft, storeDraft } from "./draft.ts";
 import { MergePanel } from "./merge-panel.tsx";
 import { ReviewPanel } from "./review-panel.tsx";
 import { useSave } from "./use-save.ts";
@@ -47,7 +47,7 @@ export function DraftEditor(props: DraftEditorProps) {
   // Saved at once rather than when the page is idle: a reload may come at any moment.
   const keep = (changed: Draft): void => {
     setDraft(changed);
-    setRoom(keepDraft(workspace, slug, changed));
+    setRoom(storeDraft(workspace, slug, changed));
   };
   const save = useSave({ workspace, slug, draft, keep });
 
@@ -58,7 +58,7 @@ export function DraftEditor(props: DraftEditorProps) {
     save.forgetError();
   };
   const discard = (): void => {
-    dropDraft(workspace, slug, base.version);
+    deleteDraft(workspace, slug, base.version);
     startAnew();
     navigate(editorHref, "replace");
   };
@@ -71,12 +71,12 @@ export function DraftEditor(props: DraftEditorProps) {
     seen.current = isReview;
   }, [isReview]);
 
-  if (save.meanwhile) {
+  if (save.concurrentChange) {
     const apply = (merged: Draft): void => {
       edit(merged);
       navigate(reviewHref, "replace");
     };
-    return <MergePanel draft={draft} meanwhile={save.meanwhile} apply={apply} />;
+    return <MergePanel draft={draft} concurrentChange={save.concurrentChange} apply={apply} />;
   }
   if (isReview && fault === undefined)
     return <ReviewPanel draft={draft} reason={unchanged} save={save} editorHref={editorHref} />;
@@ -99,7 +99,7 @@ export function DraftEditor(props: DraftEditorProps) {
         </div>
       )}
       {!hasRoom && <p class="fault">The draft is too large to be kept by the browser: a reload would lose it.</p>}
-      {save.error && <NotDone error={save.error} done="saved" />}
+      {save.error && <ActionFailed error={save.error} done="saved" />}
       <ContentFields
         dialect={dialectOf(base)}
         prompt={draft.prompt}
@@ -115,7 +115,7 @@ export function DraftEditor(props: DraftEditorProps) {
         {/* A new version is served as soon as it is saved. This shows what it does before that. */}
         <ActionButton
           run={() => navigate(tryHref(workspace, slug, { draft: base.version }))}
-          reason={reasonNotTo("infer") ?? unready ?? (hasRoom ? undefined : "The draft is too large to be kept.")}
+          reason={reasonForbidden("infer") ?? unready ?? (hasRoom ? undefined : "The draft is too large to be kept.")}
         >
           Try the draft
         </ActionButton>

@@ -2,7 +2,7 @@ import { keptFields } from "../../api/kept-fields.ts";
 import { dialectOf, type VersionContent } from "../../api/presets.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
 import { membersOf, objectFrom } from "../../json/json-pieces.ts";
-import { dropKept, findKept, keep } from "../../shell/tab-storage.ts";
+import { deleteStored, findStored, store } from "../../shell/tab-storage.ts";
 
 /** A new version that is being written. It survives a reload, and no response of the API changes it. */
 export interface Draft {
@@ -22,7 +22,7 @@ function nameOf(workspace: SessionWorkspace, slug: string, from: number): string
 }
 
 export function findDraft(workspace: SessionWorkspace, slug: string, from: number): Draft | undefined {
-  return findKept(nameOf(workspace, slug, from));
+  return findStored(nameOf(workspace, slug, from));
 }
 
 /** What saving the draft would store: a preset keeps only the fields of its dialect. */
@@ -34,10 +34,10 @@ export function contentOf({ base, config, prompt }: Draft): VersionContent {
 }
 
 /** Returns whether the browser had room for the draft. */
-export function keepDraft(workspace: SessionWorkspace, slug: string, draft: Draft): boolean {
-  return keep(nameOf(workspace, slug, draft.base.version), draft);
+export function storeDraft(workspace: SessionWorkspace, slug: string, draft: Draft): boolean {
+  return store(nameOf(workspace, slug, draft.base.version), draft);
 }
 
-export function dropDraft(workspace: SessionWorkspace, slug: string, from: number): void {
-  dropKept(nameOf(workspace, slug, from));
+export function deleteDraft(workspace: SessionWorkspace, slug: string, from: number): void {
+  deleteStored(nameOf(workspace, slug, from));
 }

@@ -8,11 +8,11 @@ import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { Draft } from "./draft.ts";
 import { merge, promptKey } from "./merge.ts";
-import type { Meanwhile } from "./use-save.ts";
+import type { ConcurrentChange } from "./use-save.ts";
 
 interface MergePanelProps {
   readonly draft: Draft;
-  readonly meanwhile: Meanwhile;
+  readonly concurrentChange: ConcurrentChange;
   readonly apply: (draft: Draft) => void;
 }
 
@@ -20,8 +20,8 @@ interface MergePanelProps {
  * Somebody else saved first: shows both sides where they conflict, and lets one choose for each field that both
  * changed.
  */
-export function MergePanel({ draft, meanwhile, apply }: MergePanelProps) {
-  const { theirs, lastChange, etag } = meanwhile;
+export function MergePanel({ draft, concurrentChange, apply }: MergePanelProps) {
+  const { theirs, lastChange, etag } = concurrentChange;
   const [choices, setChoices] = useState<ReadonlyMap<string, "mine" | "theirs">>(new Map());
   const { taken, conflicts, settle } = useMemo(
     () => merge(draft.ancestor, { config: draft.config, prompt: draft.prompt }, theirs),

@@ -1,8 +1,8 @@
 import { useEffect } from "preact/hooks";
-import { reasonNotTo } from "../../api/session.ts";
+import { reasonForbidden } from "../../api/session.ts";
 import { ContentDiff } from "../../diff/content-diff.tsx";
 import { ActionButton } from "../../ui/action-button.tsx";
-import { NotDone } from "../../ui/not-done.tsx";
+import { ActionFailed } from "../../ui/action-failed.tsx";
 import { contentOf, type Draft } from "./draft.ts";
 import { DroppedFields } from "./dropped-fields.tsx";
 import type { Save } from "./use-save.ts";
@@ -36,10 +36,10 @@ export function ReviewPanel({ draft, reason, save, editorHref }: ReviewPanelProp
         )}
       </p>
       {save.error && (
-        <NotDone
+        <ActionFailed
           error={save.error}
           done="saved"
-          way={
+          link={
             issueCount > 0 ? [`Show the ${issueCount === 1 ? "fault" : "faults"} in the editor`, editorHref] : undefined
           }
         />
@@ -50,7 +50,7 @@ export function ReviewPanel({ draft, reason, save, editorHref }: ReviewPanelProp
         <a class="button" href={editorHref}>
           Back to editing
         </a>
-        <ActionButton class="primary" run={save.run} isBusy={save.isBusy} reason={reasonNotTo("write") ?? reason}>
+        <ActionButton class="primary" run={save.run} isBusy={save.isBusy} reason={reasonForbidden("write") ?? reason}>
           {save.isBusy ? "Saving …" : "Save new version"}
         </ActionButton>
       </div>

@@ -8,11 +8,11 @@ import { navigate } from "../../shell/location.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { archivedReason } from "./cannot-save.tsx";
-import { type Draft, dropDraft } from "./draft.ts";
+import { type Draft, deleteDraft } from "./draft.ts";
 import { droppedFieldsNote } from "./dropped-fields.tsx";
 
 /** The state of the preset after somebody else changed it. */
-export interface Meanwhile {
+export interface ConcurrentChange {
   readonly theirs: VersionContent;
   readonly etag: string | undefined;
   readonly lastChange: PresetChange | undefined;
@@ -30,7 +30,7 @@ export interface Save {
   readonly isBusy: boolean;
   readonly error: ApiError | undefined;
   /** Set if somebody else changed the preset since the draft was started: merge first. */
-  readonly meanwhile: Meanwhile | undefined;
+  readonly concurrentChange: ConcurrentChange | undefined;
   /** To be called when the draft changes: neither applies to the new one. */
   forgetError(): void;
 }
@@ -38,7 +38,7 @@ export interface Save {
 /** Saves a draft as a new version, unless somebody else has changed the preset meanwhile. */
 export function useSave({ workspace, slug, draft, keep }: SaveParts): Save {
   const [error, setError] = useState<ApiError>();
-  const [meanwhile, setMeanwhile] = useState<Meanwhile>();
+  const [concurrentChange, setConcurrentChange] = useState<ConcurrentChange>();
   const [isBusy, setBusy] = useState(false);
 
   const create = async (): Promise<void> => {
@@ -52,22 +52,22 @@ export function useSave({ workspace, slug, draft, keep }: SaveParts): Save {
       headers: { "idempotency-key": idempotencyKey, ...(draft.etag ? { "if-match": draft.etag } : {}) },
     });
     const { version, config } = json.data.designated_version;
-    dropDraft(workspace, slug, draft.base.version);
+    deleteDraft(workspace, slug, draft.base.version);
     forgetAnswers();
     navigate(presetHref(workspace, slug));
     const note = droppedFieldsNote(draft.config, config as object, dialect);
     showToast(`Saved as v${version}, which is served now.${note}`);
   };
 
-  const lookWhatChanged = async (): Promise<void> => {
+  const loadConcurrentChange = async (): Promise<void> => {
     const [preset, log] = await Promise.all([
       request<One<PresetWithVersion>>(presetPath(workspace, slug)),
       request<ListPage<PresetChange>>(presetPath(workspace, slug, "/changes?limit=1")),
     ]);
-    setMeanwhile({ theirs: designatedVersion(preset), etag: preset.etag, lastChange: log.json.data[0] });
+    setConcurrentChange({ theirs: designatedVersion(preset), etag: preset.etag, lastChange: log.json.data[0] });
   };
 
-  const tellThatArchived = async (refusal: ApiError): Promise<void> => {
+  const showArchived = async (refusal: ApiError): Promise<void> => {
     const { json } = await request<One<PresetWithVersion>>(presetPath(workspace, slug));
     if (json.data.status !== "archived") throw refusal;
     throw new ApiError(409, `${archivedReason} Your draft stays here meanwhile.`, [], refusal.requestId);
@@ -78,8 +78,8 @@ export function useSave({ workspace, slug, draft, keep }: SaveParts): Save {
     setError(undefined);
     try {
       await create().catch((thrown: unknown) => {
-        if (thrown instanceof ApiError && thrown.status === 412) return lookWhatChanged();
-        if (thrown instanceof ApiError && thrown.status === 409) return tellThatArchived(thrown);
+        if (thrown instanceof ApiError && thrown.status === 412) return loadConcurrentChange();
+        if (thrown instanceof ApiError && thrown.status === 409) return showArchived(thrown);
         throw thrown;
       });
     } catch (thrown) {
@@ -89,7 +89,7 @@ export function useSave({ workspace, slug, draft, keep }: SaveParts): Save {
   };
   const forgetError = (): void => {
     setError(undefined);
-    setMeanwhile(undefined);
+    setConcurrentChange(undefined);
   };
-  return { run: () => void run(), error, meanwhile, isBusy, forgetError };
+  return { run: () => void run(), error, concurrentChange, isBusy, forgetError };
 }

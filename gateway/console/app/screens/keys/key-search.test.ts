@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { fitsSearch, withoutSecret } from "./key-search.ts";
+import { matchesSearch, withoutSecret } from "./key-search.ts";
 
 describe("the key search", () => {
   const key = { name: "Checkout service", label: "sk-sp-v1-Qm3…x7d" };
 
   it.each(["checkout", "SERVICE", "qm3…x7d", "Lovelace", "sk-sp-v1-"])("finds a key by %s", (q) => {
-    expect(fitsSearch(key, "Ada Lovelace", q)).toBe(true);
+    expect(matchesSearch(key, "Ada Lovelace", q)).toBe(true);
   });
 
   it("does not find other keys", () => {
-    expect(fitsSearch(key, "Ada Lovelace", "grace")).toBe(false);
+    expect(matchesSearch(key, "Ada Lovelace", "grace")).toBe(false);
   });
 
   it("keeps only the label of a pasted key", () => {

@@ -2,7 +2,7 @@ import { hasText } from "../../api/has-text.ts";
 import type { Key } from "../../api/types.ts";
 
 /** Whether a key matches a search by its name, its label, or the name of its creator. */
-export function fitsSearch({ name, label }: Pick<Key, "name" | "label">, creatorName: string, q: string): boolean {
+export function matchesSearch({ name, label }: Pick<Key, "name" | "label">, creatorName: string, q: string): boolean {
   return hasText([name, label, creatorName], q);
 }
 

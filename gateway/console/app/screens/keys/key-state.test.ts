@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { expiresSoon, hasExpired, reasonToStay } from "./key-state.ts";
+import { expiresSoon, hasExpired, reasonNotRemovable } from "./key-state.ts";
 
 const nowMs = Date.parse("2026-03-14T09:00:00.000Z");
 const soon = "2026-03-15T09:00:00.000Z";
@@ -31,7 +31,7 @@ it.each([
   ["with an API key", management("a"), [{ ...management("b"), kind: "api" as const }], true],
   ["an API key", { ...management("a"), kind: "api" as const }, [], false],
 ])("tells whether a management key must be kept: %s", (_, key, others, stays) => {
-  expect(reasonToStay(key, [key, ...others], nowMs) !== undefined).toBe(stays);
+  expect(reasonNotRemovable(key, [key, ...others], nowMs) !== undefined).toBe(stays);
 });
 
 it.each([

@@ -21,12 +21,12 @@ function worksUntil(key: KeyLife, nowMs: number): number {
 }
 
 /** Why a key can be neither disabled nor deleted. `all` must be all keys of the organization's default workspace. */
-export function reasonToStay(key: KeyLife, all: readonly KeyLife[], nowMs = Date.now()): string | undefined {
+export function reasonNotRemovable(key: KeyLife, all: readonly KeyLife[], nowMs = Date.now()): string | undefined {
   const until = worksUntil(key, nowMs);
   if (key.kind !== "management" || until === Number.NEGATIVE_INFINITY) return undefined;
-  const standsIn = all.some(
+  const hasSubstitute = all.some(
     (other) => other.id !== key.id && other.kind === "management" && worksUntil(other, nowMs) >= until,
   );
-  if (standsIn) return undefined;
+  if (hasSubstitute) return undefined;
   return "No other management key works as long as this one. Create another first, so that nobody is locked out.";
 }

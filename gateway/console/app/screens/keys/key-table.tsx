@@ -4,7 +4,7 @@ import { type Column, Listing } from "../../ui/listing.tsx";
 import { Person } from "../../ui/person.tsx";
 import { nowMs, Time } from "../../ui/time.tsx";
 import { KeyMenu } from "./key-menu.tsx";
-import { expiresSoon, hasExpired, reasonToStay } from "./key-state.ts";
+import { expiresSoon, hasExpired, reasonNotRemovable } from "./key-state.ts";
 
 interface KeyTableProps {
   /** Undefined until the first response. */
@@ -35,7 +35,7 @@ export function KeyTable({ keys, isStale, all, workspace, changed }: KeyTablePro
         class="keys-table"
       >
         {keys?.map((key) => (
-          <KeyRow key={key.id} apiKey={key} reason={all && reasonToStay(key, all)} changed={changed} />
+          <KeyRow key={key.id} apiKey={key} reason={all && reasonNotRemovable(key, all)} changed={changed} />
         ))}
       </Listing>
     </div>

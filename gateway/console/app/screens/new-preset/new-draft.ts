@@ -2,7 +2,7 @@ import { dialectOf, type VersionContent } from "../../api/presets.ts";
 import type { Dialect, SessionWorkspace } from "../../api/types.ts";
 import { indented } from "../../json/json-pieces.ts";
 import { newPresetPart } from "../../shell/preset-hrefs.ts";
-import { dropKept, findKept, keep } from "../../shell/tab-storage.ts";
+import { deleteStored, findStored, store } from "../../shell/tab-storage.ts";
 
 /** A preset that is being written. It survives a reload. */
 export interface NewDraft {
@@ -53,13 +53,13 @@ function nameOf({ workspace, like }: DraftPlace): string {
 }
 
 export function findNewDraft(place: DraftPlace): NewDraft | undefined {
-  return findKept(nameOf(place));
+  return findStored(nameOf(place));
 }
 
-export function keepNewDraft(place: DraftPlace, draft: NewDraft): void {
-  keep(nameOf(place), draft);
+export function storeNewDraft(place: DraftPlace, draft: NewDraft): void {
+  store(nameOf(place), draft);
 }
 
-export function dropNewDraft(place: DraftPlace): void {
-  dropKept(nameOf(place));
+export function deleteNewDraft(place: DraftPlace): void {
+  deleteStored(nameOf(place));
 }

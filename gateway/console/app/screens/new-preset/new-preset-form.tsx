@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { reasonNotTo } from "../../api/session.ts";
+import { reasonForbidden } from "../../api/session.ts";
 import { presetHref, presetsHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
+import { ActionFailed } from "../../ui/action-failed.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { NotDone } from "../../ui/not-done.tsx";
 import { submitByKey } from "../../ui/submit-key.ts";
 import { CannotSave } from "../edit/cannot-save.tsx";
 import { configFaultOf } from "../edit/config-fault.ts";
@@ -11,12 +11,12 @@ import { ContentFields } from "../edit/content-fields.tsx";
 import { DialectChoice } from "./dialect-choice.tsx";
 import {
   type DraftPlace,
-  dropNewDraft,
+  deleteNewDraft,
   findNewDraft,
   isUntouched,
-  keepNewDraft,
   type NewDraft,
   newDraft,
+  storeNewDraft,
 } from "./new-draft.ts";
 import { useCreate } from "./use-create.ts";
 
@@ -34,7 +34,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
   const configFault = useMemo(() => configFaultOf(draft.config), [draft.config]);
   const keep = (changed: NewDraft): void => {
     setDraft(changed);
-    keepNewDraft(place, changed);
+    storeNewDraft(place, changed);
   };
   const creation = useCreate({ place, draft, keep });
   const edit = (change: Partial<NewDraft>): void => {
@@ -42,7 +42,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
     creation.forgetError();
   };
   const discard = (): void => {
-    dropNewDraft(place);
+    deleteNewDraft(place);
     setDraft(start);
     creation.forgetError();
   };
@@ -62,7 +62,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
     slugFaultOf(draft.slug)
   );
   const reason =
-    reasonNotTo("write") ??
+    reasonForbidden("write") ??
     (draft.slug === "" ? "Give it a slug first." : slugFaultOf(draft.slug) && "Correct the slug first.") ??
     configFault;
   return (
@@ -84,7 +84,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
           </button>
         </div>
       )}
-      {creation.error && <NotDone error={creation.error} done="created" />}
+      {creation.error && <ActionFailed error={creation.error} done="created" />}
       <div class="panel panel-body new-preset-fields">
         <TextField
           label="Slug"

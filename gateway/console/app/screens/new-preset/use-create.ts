@@ -8,7 +8,7 @@ import { navigate } from "../../shell/location.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { droppedFieldsNote } from "../edit/dropped-fields.tsx";
-import { type DraftPlace, dropNewDraft, type NewDraft } from "./new-draft.ts";
+import { type DraftPlace, deleteNewDraft, type NewDraft } from "./new-draft.ts";
 
 interface CreateParts {
   readonly place: DraftPlace;
@@ -32,7 +32,7 @@ export function useCreate({ place, draft, keep }: CreateParts) {
     const headers = { "idempotency-key": idempotencyKey, "if-none-match": "*" };
     const { json } = await request<One<PresetWithVersion>>(path, { method: "POST", body, headers });
     const { config } = json.data.designated_version;
-    dropNewDraft(place);
+    deleteNewDraft(place);
     forgetAnswers();
     navigate(presetHref(workspace, slug));
     showToast(`${slug} was created, and serves v1.${droppedFieldsNote(draft.config, config as object, dialect)}`);

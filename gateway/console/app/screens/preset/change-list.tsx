@@ -23,35 +23,39 @@ export function ChangeList(props: ChangeListProps) {
   return (
     <ol class="change-list">
       {changes.map((change) => {
-        const made = madeVersion(change);
+        const created = createdVersion(change);
         return (
-          <li key={change.revision} class="change" data-shown={made !== undefined && made === shown ? "" : undefined}>
+          <li
+            key={change.revision}
+            class="change"
+            data-shown={created !== undefined && created === shown ? "" : undefined}
+          >
             <div class="row">
-              {made === undefined ? (
+              {created === undefined ? (
                 <span class="change-words">{whatChanged(change)}</span>
               ) : (
                 <a
                   class="version-link"
-                  href={presetHref(workspace, slug, { v: made })}
-                  aria-current={made === shown ? "true" : undefined}
-                  title={changedFields?.get(made)}
+                  href={presetHref(workspace, slug, { v: created })}
+                  aria-current={created === shown ? "true" : undefined}
+                  title={changedFields?.get(created)}
                 >
-                  v{made}
+                  v{created}
                 </a>
               )}
-              {made !== undefined && made === served && <ServedBadge isOff={isOff} />}
-              {made !== undefined && made > 1 && (
+              {created !== undefined && created === served && <ServedBadge isOff={isOff} />}
+              {created !== undefined && created > 1 && (
                 <a
                   class="change-compare"
-                  href={compareHref(workspace, slug, made - 1, made)}
-                  aria-label={`Compare v${made - 1} with v${made}`}
+                  href={compareHref(workspace, slug, created - 1, created)}
+                  aria-label={`Compare v${created - 1} with v${created}`}
                 >
                   Compare
                 </a>
               )}
             </div>
-            {changedFields && made !== undefined && made > 1 && (
-              <p class="small cut changed-fields">{changedFields.get(made)}</p>
+            {changedFields && created !== undefined && created > 1 && (
+              <p class="small cut changed-fields">{changedFields.get(created)}</p>
             )}
             <ByLine id={change.user_id} at={change.created_at} />
           </li>
@@ -62,7 +66,7 @@ export function ChangeList(props: ChangeListProps) {
 }
 
 /** The number of the version that a change created; undefined if it created none. */
-export function madeVersion({ action, changes }: PresetChange): number | undefined {
+export function createdVersion({ action, changes }: PresetChange): number | undefined {
   if (action === "preset_updated") return undefined;
   const to = changes.find(({ field }) => field === "designated_version")?.to;
   return typeof to === "number" ? to : undefined;

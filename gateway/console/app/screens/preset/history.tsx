@@ -4,7 +4,7 @@ import type { Loaded } from "../../api/use-loaded.ts";
 import { compareHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
-import { ChangeList, madeVersion } from "./change-list.tsx";
+import { ChangeList, createdVersion } from "./change-list.tsx";
 import { useChangedFields } from "./use-changed-fields.ts";
 
 /** The most changes that the API lists at once. */
@@ -25,7 +25,7 @@ export function History({ workspace, preset, loaded, shown, showMore }: HistoryP
   const { answer, error, isLoading, reload } = loaded;
   const changes = answer?.json.data;
   const total = answer?.json.total_count ?? 0;
-  const versions = changes?.flatMap((change) => madeVersion(change) ?? []) ?? [];
+  const versions = changes?.flatMap((change) => createdVersion(change) ?? []) ?? [];
   const changedFields = useChangedFields(workspace, slug, versions);
 
   const panel = useRef<HTMLElement>(null);

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { reasonNotTo } from "../../api/session.ts";
+import { reasonForbidden } from "../../api/session.ts";
 import type { PresetStatus, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { type Command, useCommands } from "../../shell/commands.ts";
 import { navigate } from "../../shell/location.ts";
@@ -7,7 +7,7 @@ import { editHref, newPresetHref, tryHref } from "../../shell/preset-hrefs.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { useShortcut } from "../../shell/use-shortcut.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
-import { copyAndTell } from "../../ui/copy-text.ts";
+import { copyAndConfirm } from "../../ui/copy-text.ts";
 import { archivedReason } from "../edit/cannot-save.tsx";
 import { PresetSettings } from "./preset-settings.tsx";
 import { chosenSnippet } from "./snippets.tsx";
@@ -29,7 +29,7 @@ export function PresetActions({ preset, etag, workspace, changed, shown }: Prese
   const trialHref = tryHref(workspace, preset.slug, { v: isServed ? undefined : shown });
   const edit = (): void => navigate(editHref(workspace, preset.slug, { from: shown }));
   const duplicate = (): void => navigate(newPresetHref(workspace, { like: preset.slug, v: shown }));
-  const writeReason = reasonNotTo("write");
+  const writeReason = reasonForbidden("write");
   const editReason = writeReason ?? (preset.status === "archived" ? archivedReason : undefined);
   const tryLabel = `Try ${isServed ? "it" : `v${shown}`}`;
   const editLabel = `Edit v${shown}`;
@@ -43,11 +43,11 @@ export function PresetActions({ preset, etag, workspace, changed, shown }: Prese
   useCommands([
     { id: "try", label: tryLabel, shortcut: "t", run: () => navigate(trialHref) },
     ...(editReason ? [] : [{ id: "edit", label: editLabel, shortcut: "e", run: edit }]),
-    { id: "copy-name", label: "Copy the model name", note: model, run: () => copyAndTell(model, "the model name") },
+    { id: "copy-name", label: "Copy the model name", note: model, run: () => copyAndConfirm(model, "the model name") },
     {
       id: "copy-sample",
       label: `Copy the ${sample} sample`,
-      run: () => copyAndTell(makeSample(model, location.origin), `the ${sample} sample`),
+      run: () => copyAndConfirm(makeSample(model, location.origin), `the ${sample} sample`),
     },
     ...(writeReason ? [] : writing),
   ]);

@@ -77,18 +77,18 @@ export function PresetSettings({ preset, etag, workspace, startStatus, close, ch
           <fieldset class="stack-tight">
             <legend class="label">Status</legend>
             {statuses.map(([value, label, what]) => {
-              const isBarred = preset.status === "archived" && value === "disabled";
+              const isUnavailable = preset.status === "archived" && value === "disabled";
               return (
                 <label key={value} class="choice">
                   <input
                     type="radio"
                     name="status"
                     checked={status === value}
-                    disabled={isBarred}
+                    disabled={isUnavailable}
                     onChange={() => setStatus(value)}
                   />
                   <span>
-                    {label} <span class="choice-meaning">{isBarred ? "Make it active first." : what}</span>
+                    {label} <span class="choice-meaning">{isUnavailable ? "Make it active first." : what}</span>
                   </span>
                 </label>
               );

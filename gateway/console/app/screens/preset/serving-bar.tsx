@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import { reasonNotTo } from "../../api/session.ts";
+import { reasonForbidden } from "../../api/session.ts";
 import type { PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { useCommands } from "../../shell/commands.ts";
 import { navigate } from "../../shell/location.ts";
@@ -29,7 +29,7 @@ export function ServingBar({ workspace, preset, newest, before, shown, isBusy, d
   const hasNewer = newest !== undefined && newest > served;
   // From another served version, one may want to move on to the newest; from the newest, back to the one before.
   const next = newest === served ? before : newest;
-  const reason = reasonNotTo("write");
+  const reason = reasonForbidden("write");
   // The version to compare with, or to serve instead.
   const other = shown === served ? next : shown;
   const [older, newer] = [Math.min(served, other ?? served), Math.max(served, other ?? served)];

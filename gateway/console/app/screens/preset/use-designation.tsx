@@ -6,7 +6,7 @@ import type { ListPage, One, PresetChange, PresetWithVersion, SessionWorkspace }
 import { forgetAnswers } from "../../api/use-loaded.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { ErrorDialog } from "../../ui/error-dialog.tsx";
-import { type Meanwhile, MeanwhileDialog } from "./meanwhile-dialog.tsx";
+import { type ConcurrentChanges, ConcurrentChangesDialog } from "./concurrent-changes-dialog.tsx";
 
 interface DesignationParts {
   readonly workspace: SessionWorkspace;
@@ -23,19 +23,19 @@ interface DesignationParts {
  */
 export function useDesignation({ workspace, slug, etag, revision, changed }: DesignationParts) {
   const [isBusy, setBusy] = useState(false);
-  const [meanwhile, setMeanwhile] = useState<Meanwhile>();
+  const [concurrentChanges, setConcurrentChanges] = useState<ConcurrentChanges>();
   const [error, setError] = useState<ApiError>();
-  const isGone = useRef(false);
+  const isUnmounted = useRef(false);
   useEffect(
     () => () => {
-      isGone.current = true;
+      isUnmounted.current = true;
     },
     [],
   );
 
   const designate = async (version: number, before: number, seen = etag): Promise<void> => {
     setBusy(true);
-    setMeanwhile(undefined);
+    setConcurrentChanges(undefined);
     try {
       const answer = await patchDesignation(version, seen);
       showToast(`${slug} now serves v${version}.`, {
@@ -43,7 +43,7 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
         run: () => void designate(before, version, answer.etag),
       });
     } catch (thrown) {
-      await tellWhyNot(thrown, version);
+      await showFailure(thrown, version);
     }
     forgetAnswers();
     changed();
@@ -57,21 +57,21 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
       headers: { "idempotency-key": crypto.randomUUID(), ...(seen ? { "if-match": seen } : {}) },
     });
 
-  const tellWhyNot = async (thrown: unknown, version: number): Promise<void> => {
+  const showFailure = async (thrown: unknown, version: number): Promise<void> => {
     // Undo outlives the screen, and a dialog of that screen would not be seen.
-    if (isGone.current) showToast(`${slug} was not changed: ${asApiError(thrown).message}`);
-    else if (thrown instanceof ApiError && thrown.status === 412) await lookWhatChanged(version);
+    if (isUnmounted.current) showToast(`${slug} was not changed: ${asApiError(thrown).message}`);
+    else if (thrown instanceof ApiError && thrown.status === 412) await loadConcurrentChanges(version);
     else setError(asApiError(thrown));
   };
 
-  const lookWhatChanged = async (version: number): Promise<void> => {
+  const loadConcurrentChanges = async (version: number): Promise<void> => {
     try {
       const [preset, log] = await Promise.all([
         request<One<PresetWithVersion>>(presetPath(workspace, slug)),
         request<ListPage<PresetChange>>(presetPath(workspace, slug, "/changes?limit=20")),
       ]);
       const changes = log.json.data.filter((change) => change.revision > (revision ?? 0));
-      setMeanwhile({
+      setConcurrentChanges({
         wanted: version,
         served: preset.json.data.designated_version.version,
         changes,
@@ -82,13 +82,13 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
     }
   };
 
-  const dialog = meanwhile ? (
-    <MeanwhileDialog
+  const dialog = concurrentChanges ? (
+    <ConcurrentChangesDialog
       workspace={workspace}
       slug={slug}
-      meanwhile={meanwhile}
-      close={() => setMeanwhile(undefined)}
-      designateAnyway={() => void designate(meanwhile.wanted, meanwhile.served, meanwhile.etag)}
+      concurrentChanges={concurrentChanges}
+      close={() => setConcurrentChanges(undefined)}
+      designateAnyway={() => void designate(concurrentChanges.wanted, concurrentChanges.served, concurrentChanges.etag)}
     />
   ) : (
     error && <ErrorDialog title="The preset was not changed" error={error} close={() => setError(undefined)} />

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { areNamesComing } from "../../api/people.ts";
+import { areNamesLoading } from "../../api/people.ts";
 import type { VersionContent } from "../../api/presets.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
 import { indented } from "../../json/json-pieces.ts";
@@ -71,7 +71,7 @@ export function VersionView({ content, query, workspace, slug }: VersionViewProp
               </>
             )}{" "}
             · made <Time at={createdAt} /> by{" "}
-            <span data-coming={areNamesComing() ? "" : undefined}>
+            <span data-coming={areNamesLoading() ? "" : undefined}>
               <Person id={creatorId} />
             </span>
           </span>

@@ -4,7 +4,7 @@ import { nameOf } from "../../api/people.ts";
 import { request } from "../../api/request.ts";
 import type { Member } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
-import { copyAndTell } from "../../ui/copy-text.ts";
+import { copyAndConfirm } from "../../ui/copy-text.ts";
 import { ErrorDialog } from "../../ui/error-dialog.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Menu } from "../../ui/menu.tsx";
@@ -45,7 +45,7 @@ export function MemberMenu({ member, reason, changed }: MemberMenuProps) {
           <MenuAction run={() => void setRole("org:admin")}>Make an admin</MenuAction>
         )}
         {/* Callers of the API identify people by this id. */}
-        <MenuAction run={() => void copyAndTell(member.id, "the user id")}>Copy the user id</MenuAction>
+        <MenuAction run={() => void copyAndConfirm(member.id, "the user id")}>Copy the user id</MenuAction>
         <hr />
         <MenuAction isDangerous reason={reason} run={() => setOpen("remove")}>
           Remove

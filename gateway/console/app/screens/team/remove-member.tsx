@@ -6,7 +6,7 @@ import { session } from "../../api/session.ts";
 import type { Member } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { type KeyInPlace, listWorkingKeys, WorkingKeys } from "./working-keys.tsx";
+import { type KeyInWorkspace, listWorkingKeys, WorkingKeys } from "./working-keys.tsx";
 
 interface RemoveMemberProps {
   readonly member: Member;
@@ -20,7 +20,7 @@ interface RemoveMemberProps {
  */
 export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
   const [isDisabling, setDisabling] = useState(false);
-  const [working, setWorking] = useState<readonly KeyInPlace[]>([]);
+  const [working, setWorking] = useState<readonly KeyInWorkspace[]>([]);
   const name = nameOf(member);
   const submit = async (): Promise<void> => {
     setWorking([]);
@@ -28,7 +28,7 @@ export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
       await request(`/api/v1/organization/members/${member.id}?disable_keys=${isDisabling}`, { method: "DELETE" });
     } catch (refusal) {
       const mayBeForKeys = refusal instanceof ApiError && refusal.status === 409 && !isDisabling;
-      if (mayBeForKeys) setWorking(await keysInTheWay(member).catch(() => []));
+      if (mayBeForKeys) setWorking(await blockingKeys(member).catch(() => []));
       throw refusal;
     }
     close();
@@ -74,7 +74,7 @@ export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
 }
 
 /** The keys that prevent a removal; none if the reason is that nobody else is an admin. */
-async function keysInTheWay(member: Member): Promise<readonly KeyInPlace[]> {
+async function blockingKeys(member: Member): Promise<readonly KeyInWorkspace[]> {
   const members = await listMembers();
   const hasAdmin = members.some(({ id, role }) => id !== member.id && role === "org:admin");
   return hasAdmin ? listWorkingKeys(session.value?.workspaces ?? [], member.id) : [];

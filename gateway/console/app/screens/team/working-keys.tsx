@@ -4,7 +4,7 @@ import type { Key, SessionWorkspace } from "../../api/types.ts";
 import { hrefTo } from "../../shell/location.ts";
 import { hasExpired } from "../keys/key-state.ts";
 
-export interface KeyInPlace {
+export interface KeyInWorkspace {
   readonly key: Key;
   readonly workspace: SessionWorkspace;
 }
@@ -13,14 +13,14 @@ export interface KeyInPlace {
 export async function listWorkingKeys(
   workspaces: readonly SessionWorkspace[],
   userId?: string,
-): Promise<readonly KeyInPlace[]> {
-  const found: KeyInPlace[] = [];
+): Promise<readonly KeyInWorkspace[]> {
+  const found: KeyInWorkspace[] = [];
   for (const workspace of workspaces) {
     const keys = await listAll<Key>("/api/v1/keys", { workspace_id: workspace.id });
-    const inTheWay = keys.filter(
+    const blocking = keys.filter(
       (key) => (userId === undefined || key.creator_user_id === userId) && !key.disabled && !hasExpired(key),
     );
-    found.push(...inTheWay.map((key) => ({ key, workspace })));
+    found.push(...blocking.map((key) => ({ key, workspace })));
   }
   return found;
 }
@@ -28,7 +28,7 @@ export async function listWorkingKeys(
 const keysNamedMax = 5;
 
 interface WorkingKeysProps {
-  readonly keys: readonly KeyInPlace[];
+  readonly keys: readonly KeyInWorkspace[];
   /** Whose keys they are. */
   readonly owner: ComponentChildren;
   /** What to do about them. */

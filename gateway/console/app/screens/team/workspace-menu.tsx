@@ -10,7 +10,7 @@ import { Icon } from "../../ui/icon.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { MenuAction } from "../../ui/menu-action.tsx";
 import { forgetWorkspace } from "./known-workspaces.ts";
-import { type KeyInPlace, listWorkingKeys, WorkingKeys } from "./working-keys.tsx";
+import { type KeyInWorkspace, listWorkingKeys, WorkingKeys } from "./working-keys.tsx";
 import { WorkspaceForm } from "./workspace-form.tsx";
 
 interface WorkspaceMenuProps {
@@ -24,7 +24,7 @@ interface WorkspaceMenuProps {
 
 export function WorkspaceMenu({ shown, isDefault, current, changed }: WorkspaceMenuProps) {
   const [open, setOpen] = useState<"edit" | "delete">();
-  const [working, setWorking] = useState<readonly KeyInPlace[]>([]);
+  const [working, setWorking] = useState<readonly KeyInWorkspace[]>([]);
   const close = (): void => setOpen(undefined);
   const remove = async (): Promise<void> => {
     setWorking([]);

@@ -1,5 +1,5 @@
 import type { SessionWorkspace } from "../../api/types.ts";
-import { findKept, keep } from "../../shell/tab-storage.ts";
+import { findStored, store } from "../../shell/tab-storage.ts";
 
 // The message that a preset was last tried with in this tab, so that it can be tried with the same one after the next
 // edit.
@@ -9,9 +9,9 @@ function nameOf(workspace: SessionWorkspace, slug: string): string {
 }
 
 export function findMessage(workspace: SessionWorkspace, slug: string): string {
-  return findKept<string>(nameOf(workspace, slug)) ?? "";
+  return findStored<string>(nameOf(workspace, slug)) ?? "";
 }
 
-export function keepMessage(workspace: SessionWorkspace, slug: string, message: string): void {
-  keep(nameOf(workspace, slug), message);
+export function storeMessage(workspace: SessionWorkspace, slug: string, message: string): void {
+  store(nameOf(workspace, slug), message);
 }

@@ -1,14 +1,14 @@
 import { noUpstreams, unservedIn, waitAsTold } from "../../../../json/refusal-texts.ts";
 import type { ApiError } from "../../api/api-error.ts";
 
-interface RefusalWordsProps {
+interface RefusalMessageProps {
   readonly error: ApiError;
   /** The address of the editor, where another model can be chosen. */
   readonly editorHref: string;
 }
 
 /** Explains a refusal by the gateway to somebody at a screen; the API's message is meant for programs and operators. */
-export function RefusalWords({ error: { message }, editorHref }: RefusalWordsProps) {
+export function RefusalMessage({ error: { message }, editorHref }: RefusalMessageProps) {
   const unserved = unservedIn(message);
   if (unserved)
     return (

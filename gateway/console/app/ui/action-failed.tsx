@@ -2,15 +2,15 @@ import type { ApiError } from "../api/api-error.ts";
 import { unreachable } from "../api/request.ts";
 import { ErrorPanel } from "./error-panel.tsx";
 
-interface NotDoneProps {
+interface ActionFailedProps {
   readonly error: ApiError;
   readonly done: "saved" | "created";
-  readonly way?: readonly [label: string, href: string] | undefined;
+  readonly link?: readonly [label: string, href: string] | undefined;
 }
 
 /** Why something was not stored. If no response came, says that the outcome is unknown and that a retry is safe. */
-export function NotDone({ error, done, way }: NotDoneProps) {
-  if (error.message !== unreachable) return <ErrorPanel error={error} title={`Nothing was ${done}`} way={way} />;
+export function ActionFailed({ error, done, link }: ActionFailedProps) {
+  if (error.message !== unreachable) return <ErrorPanel error={error} title={`Nothing was ${done}`} link={link} />;
   return (
     <ErrorPanel error={error} title="No answer arrived">
       <p>

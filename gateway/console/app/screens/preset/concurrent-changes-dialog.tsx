@@ -3,23 +3,29 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { ChangeList } from "./change-list.tsx";
 
 /** How a preset has changed since it was loaded, for somebody who wants another version to be served. */
-export interface Meanwhile {
+export interface ConcurrentChanges {
   readonly wanted: number;
   readonly served: number;
   readonly changes: readonly PresetChange[];
   readonly etag: string | undefined;
 }
 
-interface MeanwhileDialogProps {
+interface ConcurrentChangesDialogProps {
   readonly workspace: SessionWorkspace;
   readonly slug: string;
-  readonly meanwhile: Meanwhile;
+  readonly concurrentChanges: ConcurrentChanges;
   readonly close: () => void;
   readonly designateAnyway: () => void;
 }
 
-export function MeanwhileDialog({ workspace, slug, meanwhile, close, designateAnyway }: MeanwhileDialogProps) {
-  const { wanted, served, changes } = meanwhile;
+export function ConcurrentChangesDialog({
+  workspace,
+  slug,
+  concurrentChanges,
+  close,
+  designateAnyway,
+}: ConcurrentChangesDialogProps) {
+  const { wanted, served, changes } = concurrentChanges;
   return (
     <Dialog title="Someone else changed this preset" close={close}>
       <p>

@@ -1,14 +1,14 @@
 import { useId } from "preact/hooks";
 import { leave } from "../shell/leave.ts";
 
-interface NotYoursProps {
+interface NoPermissionProps {
   readonly reason: string;
   /** What one could do here with another key. */
   readonly actions: readonly string[];
 }
 
 /** Shown in place of a list that the current key may not read. */
-export function NotYours({ reason, actions }: NotYoursProps) {
+export function NoPermission({ reason, actions }: NoPermissionProps) {
   const reasonId = useId();
   return (
     <div class="panel empty">
