@@ -112,6 +112,23 @@ describe.concurrent("a creation whose COMMIT is not answered", () => {
     expect(retried.designatedVersion.version).toBe(2);
     expect(await versionsOf("unknown")).toEqual([1, 2]);
   });
+
+  it("is no conflict for a repeat that came meanwhile, and finds what the commit has locked", async (context) => {
+    const { expect } = context;
+    const { workspaceId, proxy, create, versionsOf } = await openWorkspace(context);
+    await store.create(workspaceId, "repeated");
+    proxy.fail("commit", "hold", 1);
+    const request: NewVersion = creation(workspaceId, "repeated");
+    const first = create(request, 3_000).catch((error) => error);
+    const repeat = create(request, 10_000).catch((error) => error);
+    expect(await first).toMatchObject({ kind: "unavailable" });
+    expect(await repeat).toMatchObject({
+      kind: "unavailable",
+      message: expect.stringContaining("did not say whether this was stored"),
+    });
+    proxy.letGo();
+    await expect.poll(() => versionsOf("repeated")).toEqual([1, 2]);
+  });
 });
 
 describe.concurrent("an update whose COMMIT is not answered", () => {

@@ -1,5 +1,5 @@
 import { DomainError, unavailable } from "../domain/domain-error.ts";
-import { isFull } from "./errors.ts";
+import { CommitUnknown, isFull } from "./errors.ts";
 
 // What a caller is told about a database fault. Each keeps its cause for the log.
 
@@ -9,6 +9,11 @@ export function outcomeUnknown(cause?: unknown): DomainError {
     "The database did not say whether this was stored. Try again with the same request id: nothing is stored twice.",
     cause,
   );
+}
+
+/** The commit whose outcome is unknown, if that is what the caller was told. */
+export function unknownCommitOf(refusal: unknown): CommitUnknown | undefined {
+  return refusal instanceof DomainError && refusal.cause instanceof CommitUnknown ? refusal.cause : undefined;
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { BatchObserver } from "../../platform/batching/batch-observer.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
-import { canceled } from "../../platform/domain/domain-error.ts";
+import { canceled, isOfKind } from "../../platform/domain/domain-error.ts";
+import type { CommitUnknown } from "../../platform/mysql/errors.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
-import { outcomeUnknown } from "../../platform/mysql/refusals.ts";
+import { outcomeUnknown, unknownCommitOf } from "../../platform/mysql/refusals.ts";
 import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
 import { TransientMap } from "../../platform/process/transient-map.ts";
 import type { NewVersion } from "../domain/new-version.ts";
@@ -58,14 +59,24 @@ export class VersionWriter {
    */
   async createVersion(creation: NewVersion, caller: Deadline): Promise<ServedPreset> {
     const request = `${creation.workspaceId}/${creation.requestId}`;
+    let unknown: CommitUnknown | undefined;
     // A retry of a request in flight waits for it, and then finds it stored, or stores it itself.
     for (let first = this.#inFlight.get(request); first; first = this.#inFlight.get(request)) {
       const failure = await first.then(() => undefined).catch((error: unknown) => error);
       if (caller.isCanceled()) throw canceled();
       // The first may have stored it, so a retry that is out of time must not report that nothing was stored.
       if (hasGivenUp(caller)) throw outcomeUnknown(failure);
+      unknown ??= unknownCommitOf(failure);
     }
-    const stored = this.#batcher.submit(creation, caller).finally(() => this.#inFlight.delete(request));
+    const stored = this.#batcher
+      .submit(creation, caller)
+      .catch((error: unknown) => {
+        // The commit of the first may be the reason, and may yet be carried out.
+        throw unknown && isOfKind(error, "aborted", "deadline_exceeded", "unavailable")
+          ? outcomeUnknown(unknown)
+          : error;
+      })
+      .finally(() => this.#inFlight.delete(request));
     this.#inFlight.set(request, stored);
     return stored;
   }
