@@ -358,6 +358,34 @@ describe("VersionWriter", () => {
       expect((await storedVersions(slug)).map(({ version }) => version)).toEqual(upTo(created + 1));
   });
 
+  it("answers a repeat of a stored creation while the preset is locked for long", async () => {
+    const request = creation("held");
+    const made = await writer.createVersion(request, callerWithTime());
+    const impatientPool = openPool(database.url, 2, { lockTimeoutSeconds: 1 });
+    const impatient = new VersionWriter(impatientPool, { batchByWorkspace: isSharded });
+    const holder = await otherPool.getConnection();
+    await holder.query("START TRANSACTION");
+    await holder.execute("SELECT id FROM presets WHERE workspace_id = ? AND slug = 'held' FOR UPDATE", [
+      idToBytes(workspaceId),
+    ]);
+    const results = await Promise.allSettled(
+      [request, creation("held"), { ...request, requestDigest: Buffer.alloc(32) }].map((each) =>
+        impatient.createVersion(each, callerWithTime()),
+      ),
+    );
+    // By now it is known that the row is held.
+    const again = await impatient.createVersion(request, callerWithTime());
+    await holder.query("ROLLBACK");
+    holder.release();
+    await impatientPool.end();
+    expect(results).toMatchObject([
+      { value: made },
+      { reason: { reason: "CONFLICT" } },
+      { reason: { reason: "REQUEST_ID_REUSED" } },
+    ]);
+    expect(again).toEqual(made);
+  });
+
   it("gives up on a preset locked for long, and stores the rest of the batch", async () => {
     const slugs = ["held", "free-a", "free-b"];
     for (const slug of slugs) await writer.createVersion(creation(slug), callerWithTime());

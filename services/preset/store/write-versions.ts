@@ -9,7 +9,8 @@ import { sharedTrace } from "../../platform/observe/trace.ts";
 import { monotonicMs } from "../../platform/process/clock.ts";
 import { hasGivenUp, timeLeftMs } from "../../platform/process/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
-import { presetKey, type ServedPreset } from "../domain/preset.ts";
+import { type Outcome, presetKey, type ServedPreset } from "../domain/preset.ts";
+import { findReplays } from "./find-replays.ts";
 import { DuplicateRequest, insertVersions, PresetCreatedElsewhere, type RowLock } from "./insert-versions.ts";
 import type { LockedPresets } from "./locked-presets.ts";
 
@@ -99,12 +100,7 @@ class Attempts {
     } catch (error) {
       if (error instanceof CommitUnknown) for (const part of parts) this.#unsettled.set(part, error);
       if (!(error instanceof DuplicateRequest)) throw error;
-      return parts.filter((part, index) => {
-        const replay = error.replays[index];
-        if (replay instanceof DomainError) part.fail(replay);
-        else if (replay) part.settle(replay);
-        return replay === undefined;
-      });
+      return settleFound(parts, error.replays);
     }
   }
 
@@ -114,13 +110,17 @@ class Attempts {
    */
   async #writeEachPreset(parts: readonly Creation[], error: unknown): Promise<void> {
     const groups = [...Map.groupBy(parts, ({ request }) => presetKey(request)).values()];
-    if (groups.length === 1) this.#giveUp(parts, error);
+    if (groups.length === 1) await this.#giveUp(parts, error);
     else await Promise.all(groups.map((group) => this.writeUnlessLocked(group, triesMax)));
   }
 
-  #giveUp(parts: readonly Creation[], error: unknown): void {
-    for (const { request } of parts) this.#lockedPresets.add(request);
-    fail(parts, conflictNotSettled(error));
+  /** What is already stored is answered all the same: to find it takes no lock. */
+  async #giveUp(parts: readonly Creation[], error: unknown): Promise<void> {
+    const creations = parts.map(({ request }) => request);
+    for (const creation of creations) this.#lockedPresets.add(creation);
+    const replays = await findReplays(this.#pool, creations).catch(() => undefined);
+    const outcomes = creations.map((creation) => replays?.get(creation));
+    fail(settleFound(parts, outcomes), conflictNotSettled(error));
   }
 
   /** A batch that fails because of one part is bisected until that part is alone. */
@@ -146,6 +146,16 @@ class Attempts {
     else part.fail(conflictNotSettled(lastError));
     return true;
   }
+}
+
+/** Settles the parts whose outcome is known, and returns the others. */
+function settleFound(parts: readonly Creation[], outcomes: readonly (Outcome | undefined)[]): Creation[] {
+  return parts.filter((part, index) => {
+    const outcome = outcomes[index];
+    if (outcome instanceof DomainError) part.fail(outcome);
+    else if (outcome) part.settle(outcome);
+    return outcome === undefined;
+  });
 }
 
 /** The deadline of a part passed before the commit. */
