@@ -5,7 +5,7 @@ import { SessionService } from "../../proto/gen/setpoint/organization/v1/session
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { AccessTokenVerifier } from "../platform/auth/access-token.ts";
 import { json } from "../platform/http/operations.ts";
-import { openPool } from "../platform/mysql/pool.ts";
+import { openPool, stalledAfterSeconds } from "../platform/mysql/pool.ts";
 import { schemaIsCurrent } from "../platform/mysql/schema.ts";
 import type { Logger } from "../platform/observe/logger.ts";
 import { Metrics } from "../platform/observe/metrics.ts";
@@ -41,7 +41,8 @@ export async function openOrganizationService(
   lifecycle.opened("database pool", () => pool.end());
   // Changes of one organization wait for each other in the database; with a pool of their own, they take no connections
   // from others.
-  const changePool = openPool(config.databaseUrl, changesMax, { metrics });
+  const changing = { metrics, transactionSilenceMaxSeconds: stalledAfterSeconds };
+  const changePool = openPool(config.databaseUrl, changesMax, changing);
   lifecycle.opened("change pool", () => changePool.end());
   metrics.watchPools({ reads: pool, changes: changePool });
   lifecycle.stopping(() => {

@@ -2,7 +2,7 @@ import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service
 import { AccessTokenVerifier } from "../platform/auth/access-token.ts";
 import { type FetchKeySet, jwksFrom } from "../platform/auth/key-set.ts";
 import { keySetOf } from "../platform/auth/key-set-rpc.ts";
-import { openPool } from "../platform/mysql/pool.ts";
+import { openPool, stalledAfterSeconds } from "../platform/mysql/pool.ts";
 import { schemaIsCurrent } from "../platform/mysql/schema.ts";
 import type { Logger } from "../platform/observe/logger.ts";
 import { Metrics } from "../platform/observe/metrics.ts";
@@ -32,15 +32,16 @@ export async function openPresetService(
   const tracer = await openTracer("preset", { ...config, logger }, lifecycle);
   // If the tables are sharded, we talk to Vitess.
   const options = { metrics, ...(config.batchByWorkspace && { protocol: "text" as const }) };
+  const changing = { ...options, transactionSilenceMaxSeconds: stalledAfterSeconds };
   const pool = openPool(config.databaseUrl, config.databasePoolSize, { ...options, isForReads: true });
   lifecycle.opened("database pool", () => pool.end());
   // The writers have their own connections, so that a crowd of other calls cannot delay them.
-  const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax, options);
+  const writerPool = openPool(config.databaseUrl, VersionWriter.connectionsMax, changing);
   lifecycle.opened("writer pool", () => writerPool.end());
   const writer = new VersionWriter(writerPool, { ...config, observer: metrics.watchBatches("creations") });
   // Changes of one preset wait for each other in the database; with a pool of their own, they take no connections from
   // others.
-  const updatePool = openPool(config.databaseUrl, updatesMax, options);
+  const updatePool = openPool(config.databaseUrl, updatesMax, changing);
   lifecycle.opened("update pool", () => updatePool.end());
   const listPool = config.readDatabaseUrl
     ? openPool(config.readDatabaseUrl, config.databasePoolSize, { ...options, isForReads: true })

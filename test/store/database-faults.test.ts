@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { isTransient } from "../../services/platform/mysql/errors.ts";
-import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { openPool, type Pool, type RowDataPacket, stalledAfterSeconds } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, type Fault, openDatabaseProxy, type Phase } from "../support/database-proxy.ts";
+import { serverOf } from "../support/lock-waits.ts";
 
 /** Prepared, whatever protocol the tests use, because it has the most steps that can fail. */
 const options = { statementTimeoutMs: 1_000, protocol: "prepared" } as const;
@@ -211,6 +212,25 @@ describe("a connection", () => {
     connection.destroy();
     await unanswered;
     await Promise.all([lost.end(), others.end()]);
+  });
+
+  it("that stalls in a transaction loses its locks before waiting callers give up", async (context) => {
+    const others = openPool(database.url, 1);
+    if ((await serverOf(others)) === "MySQL") {
+      await others.end();
+      return context.skip("MySQL has no limit for this");
+    }
+    await others.query("CREATE TABLE stalled (id INT PRIMARY KEY)");
+    await others.query("INSERT INTO stalled VALUES (1)");
+    const stalling = openPool(database.url, 1, { ...options, transactionSilenceMaxSeconds: stalledAfterSeconds });
+    const connection = await stalling.getConnection();
+    await connection.query("START TRANSACTION");
+    await connection.query("SELECT id FROM stalled WHERE id = 1 FOR UPDATE");
+    await others.query("DELETE FROM stalled");
+    const error = await connection.query("COMMIT").catch((thrown: unknown) => thrown);
+    expect(isTransient(error)).toBe(true);
+    connection.destroy();
+    await Promise.all([stalling.end(), others.end()]);
   });
 
   it("idle for longer than the server's silence limit is still usable", async () => {

@@ -36,7 +36,7 @@ export async function statementsBehindLock(pool: Pool): Promise<number> {
   return waits.length;
 }
 
-async function serverOf(pool: Pool): Promise<"MariaDB" | "MySQL"> {
+export async function serverOf(pool: Pool): Promise<"MariaDB" | "MySQL"> {
   const [versions] = await pool.query<RowDataPacket[]>("SELECT VERSION() AS version");
   return String(versions[0]?.version).includes("MariaDB") ? "MariaDB" : "MySQL";
 }

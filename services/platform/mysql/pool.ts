@@ -26,6 +26,8 @@ interface PoolOptions {
   readonly idleTimeoutMs?: number;
   /** The server ends a session that is silent for this long, in whole seconds. */
   readonly silenceMaxSeconds?: number;
+  /** The same within a transaction, if the server can. Default: no limit of its own. */
+  readonly transactionSilenceMaxSeconds?: number;
   /** Default: what the URL says. */
   readonly protocol?: Protocol;
   /** How many callers may wait for a connection; half of them at most for one tenant. */
@@ -35,6 +37,12 @@ interface PoolOptions {
   /** Receives the duration of each statement. */
   readonly metrics?: Metrics;
 }
+
+/**
+ * For changes. Nothing that a transaction of ours does between two statements takes that long, so its process has
+ * stalled or is lost. Shorter than a row lock is waited for: those who wait for the rows get them.
+ */
+export const stalledAfterSeconds = 2;
 
 const connectTimeoutMaxMs = 5_000;
 /** Kept open even when idle, so that the next caller need not wait for a handshake. */
@@ -50,6 +58,7 @@ export function openPool(url: string, size: number, options: PoolOptions = {}): 
   // Vitess, to which statements are sent as text, has limits of its own.
   const serverLimits = protocol === "prepared" && {
     silenceMaxSeconds,
+    transactionSilenceMaxSeconds: options.transactionSilenceMaxSeconds,
     ...(isForReads && { readTimeoutMs: statementTimeoutMs }),
   };
   const settings: ConnectionSettings = {

@@ -23,6 +23,8 @@ interface SessionLimits {
   readonly readTimeoutMs?: number;
   /** The server ends a session that is silent for this long. Default: the server's own setting. */
   readonly silenceMaxSeconds?: number;
+  /** The same for a session that is silent within a transaction. MySQL has no such limit. */
+  readonly transactionSilenceMaxSeconds?: number | undefined;
 }
 
 /**
@@ -30,7 +32,12 @@ interface SessionLimits {
  * lock: whoever holds one for seconds has hung, and the default of 50 s would outlast every caller. Under REPEATABLE
  * READ, locking a row that does not exist yet locks the gap, and concurrent creations deadlock.
  */
-export function sessionSettings({ lockTimeoutSeconds, readTimeoutMs, silenceMaxSeconds }: SessionLimits): string[] {
+export function sessionSettings({
+  lockTimeoutSeconds,
+  readTimeoutMs,
+  silenceMaxSeconds,
+  transactionSilenceMaxSeconds,
+}: SessionLimits): string[] {
   const variables = [
     "time_zone = '+00:00'",
     `innodb_lock_wait_timeout = ${lockTimeoutSeconds}`,
@@ -40,8 +47,12 @@ export function sessionSettings({ lockTimeoutSeconds, readTimeoutMs, silenceMaxS
     ...(silenceMaxSeconds === undefined ? [] : [`wait_timeout = ${silenceMaxSeconds}`]),
   ];
   const endingReads = readTimeoutMs === undefined ? "" : endReadsAfter(readTimeoutMs);
+  const endingTransactions =
+    transactionSilenceMaxSeconds === undefined
+      ? ""
+      : ` /*M!100300 , idle_transaction_timeout = ${transactionSilenceMaxSeconds} */`;
   // Not one statement: SET TRANSACTION cannot be combined, and MySQL and MariaDB name its variable differently.
-  return [setCharacterSet, setReadCommitted, `SET SESSION ${variables.join(", ")}${endingReads}`];
+  return [setCharacterSet, setReadCommitted, `SET SESSION ${variables.join(", ")}${endingReads}${endingTransactions}`];
 }
 
 /**
