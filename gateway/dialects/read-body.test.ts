@@ -138,7 +138,7 @@ describe("violations", () => {
     ["[]", "must be a JSON object"],
     ['"{}"', "must be a JSON object"],
     ["", "must be a JSON object"],
-    ["{", "must be valid JSON: look at line 1, column 2"],
+    ["{", "must be valid JSON; the error is at line 1, column 2"],
     [`{"a":${"[".repeat(64)}${"]".repeat(64)}}`, "must not be nested deeper than 64 levels"],
   ])("of the body %s have no path", (text, message) => {
     expect(violationsOfText(responses, text)).toEqual([{ path: "", message }]);
@@ -155,9 +155,11 @@ describe("a long body", () => {
     const text = '{"model":"m","instructions":"Be brief.","provider":{"a":1.0}}';
     expect(await readLongBody(responses, text)).toEqual(readBody(responses, text));
     await expect(readLongBody(responses, '{"model":1}')).rejects.toThrow("model must be a string");
-    await expect(readLongBody(responses, "{")).rejects.toThrow("must be valid JSON: look at line 1, column 2");
+    await expect(readLongBody(responses, "{")).rejects.toThrow("must be valid JSON; the error is at line 1, column 2");
     const long = `{"model":"m",\n"instructions":"${"é".repeat(300_000)}",}`;
-    await expect(readLongBody(responses, long)).rejects.toThrow("must be valid JSON: look at line 2, column 300019");
+    await expect(readLongBody(responses, long)).rejects.toThrow(
+      "must be valid JSON; the error is at line 2, column 300019",
+    );
   });
 });
 

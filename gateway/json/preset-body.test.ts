@@ -63,8 +63,8 @@ describe("presetUpdateFrom", () => {
     ["[]", "", "must be a JSON object"],
     ["null", "", "must be a JSON object"],
     ['"name"', "", "must be a JSON object"],
-    ["{", "", "must be valid JSON: look at line 1, column 2"],
-    ['{"name":"a"} x', "", "must be valid JSON: look at line 1, column 14"],
+    ["{", "", "must be valid JSON; the error is at line 1, column 2"],
+    ['{"name":"a"} x', "", "must be valid JSON; the error is at line 1, column 14"],
   ])("rejects %s", (body, path, message) => {
     expect(violationsOf(body)).toEqual([{ path, message }]);
   });

@@ -110,7 +110,7 @@ describe("PATCH /presets/{slug}", () => {
     ["an empty object", {}, [["", "must have at least 1 field"]]],
     ["a list", [], [["", "must be a JSON object"]]],
     ["null", "null", [["", "must be a JSON object"]]],
-    ["text that is not JSON", "{name: 1}", [["", "must be valid JSON: look at line 1, column 2"]]],
+    ["text that is not JSON", "{name: 1}", [["", "must be valid JSON; the error is at line 1, column 2"]]],
     ["an empty body", "", [["", "is empty; send a JSON object"]]],
     ["null for name", { name: null }, [["name", "must be a string"]]],
     ["null for status", { status: null }, [["status", "must be one of active, disabled, archived"]]],

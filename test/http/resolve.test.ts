@@ -109,7 +109,12 @@ describe("a request that cannot be resolved", () => {
     ["another version", "support-bot/resolve/messages?version=2", { preset: "support-bot@1" }, "version must be that"],
     ["an invalid reference", "support-bot/resolve/messages", { model: "@preset/" }, "@preset/slug@7"],
     ["a list", "support-bot/resolve/messages", "[]", "must be a JSON object"],
-    ["invalid JSON", "support-bot/resolve/messages", '{\n"model":}', "must be valid JSON: look at line 2, column 9"],
+    [
+      "invalid JSON",
+      "support-bot/resolve/messages",
+      '{\n"model":}',
+      "must be valid JSON; the error is at line 2, column 9",
+    ],
     ["nothing", "support-bot/resolve/messages", "", "is empty; send a JSON object"],
     ["a duplicate key", "support-bot/resolve/messages", '{"a":1,"\\u0061":2}', "a must be given only once"],
     ["no model anywhere", "without-model/resolve/messages", {}, "the preset without-model@1 names none"],

@@ -243,7 +243,7 @@ function noObject(): Error {
 /** Quotes nothing of the text, which may be a prompt. */
 function notJson(bytes: Buffer, at: number): Error {
   return invalidRequest([
-    { path: "", message: `must be valid JSON: look ${placeIn(bytes, Math.min(at, bytes.length))}` },
+    { path: "", message: `must be valid JSON; the error is ${placeIn(bytes, Math.min(at, bytes.length))}` },
   ]);
 }
 

@@ -38,7 +38,7 @@ describe("parseJsonObject", () => {
     ['{"a":1}x', "line 1, column 8"],
     ["{,,,]}}", "line 1, column 2"],
   ])("rejects %j as not JSON, and says where", (text, place) => {
-    const message = `must be valid JSON: look at ${place}`;
+    const message = `must be valid JSON; the error is at ${place}`;
     expect(violationsOf(() => parseJsonObject(text))).toEqual([{ path: "", message }]);
   });
 
