@@ -225,8 +225,10 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
   it("keeps running while a screen cannot be loaded, and loads it once the gateway is back", async () => {
     const { page, open } = await signedIn();
     await open("/default/presets");
+    const keys = page.getByRole("link", { name: "Keys", exact: true });
+    await keys.waitFor();
     await page.context().setOffline(true);
-    await page.getByRole("link", { name: "Keys", exact: true }).click();
+    await keys.click();
     await page.getByText("This part of the console could not be loaded").waitFor();
     await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
     await page.getByRole("button", { name: "Try again" }).click();
