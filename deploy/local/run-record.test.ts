@@ -32,7 +32,7 @@ function record(): unknown {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-describe("takeHome", () => {
+describe("claimHome", () => {
   it("records the run and its processes, and removes the record at the end", async () => {
     const run = await claimHome(file, "mark");
     run.update({ baseUrl: "http://127.0.0.1:8080" });

@@ -30,7 +30,7 @@ function options(accessToken: string, requestId = "r", deadlineMs = soonMs): Cal
   return { accessToken, requestId, deadlineMs };
 }
 
-describe("gatherCalls", () => {
+describe("batchCalls", () => {
   it("sends a single call unchanged", async () => {
     const { call, made } = shout();
     expect(await call("a", options("token"))).toEqual({ text: "A" });
@@ -102,7 +102,7 @@ describe("gatherCalls", () => {
   });
 });
 
-describe("gatherAlike", () => {
+describe("batchIdenticalCalls", () => {
   it("shares identical reads of one caller, but not of two", async () => {
     const { call, made } = shout(batchIdenticalCalls);
     const asked = ["a", "a", "bad", "a", "bad"].map((each) => call(each, options("one")));
