@@ -239,7 +239,7 @@ describe("migrate while the database is down", () => {
     const url = new URL(database.url);
     url.searchParams.delete("socketPath");
     url.hostname = "setpoint.invalid";
-    const failure = migrate(url.href, directory, () => {}, { waitMs: 700, onWait: (reason) => waits.push(reason) });
+    const failure = migrate(url.href, directory, () => {}, { waitMs: 3_000, onWait: (reason) => waits.push(reason) });
     await expect(failure).rejects.toThrow(/setpoint\.invalid/);
     expect(waits).toEqual([expect.stringContaining("setpoint.invalid")]);
   });
