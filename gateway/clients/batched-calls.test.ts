@@ -44,12 +44,12 @@ describe("batchCalls", () => {
     expect(made.map((calls) => calls.map(({ options: { accessToken } }) => accessToken))).toEqual([["one", "two"]]);
   });
 
-  it("splits many calls into batches of 64", async () => {
+  it("splits many calls into batches of 32", async () => {
     const { call, madeRequests } = shout();
     const crowd = Array.from({ length: 160 }, (_, index) => `n${index}`);
     const answers = await Promise.all(crowd.map((each) => call(each, options("token"))));
     expect(answers.map(({ text }) => text)).toEqual(crowd.map((each) => each.toUpperCase()));
-    expect(madeRequests().map(({ length }) => length)).toEqual([64, 64, 32]);
+    expect(madeRequests().map(({ length }) => length)).toEqual([32, 32, 32, 32, 32]);
   });
 
   it("fails only the part that failed", async () => {

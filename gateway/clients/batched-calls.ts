@@ -25,8 +25,11 @@ interface CallBatching<Request, Answer> {
 }
 
 const policy = {
-  /** As many as the two writers of the preset service write at once. */
-  countMax: 64,
+  /**
+   * As many as the preset service writes in one transaction, and no more than half of a large crowd: while the service
+   * works on one half, the gateway reads the requests of the other.
+   */
+  countMax: 32,
   /** Well within what one RPC may carry, and small enough that small calls do not wait long for large ones. */
   bytesMax: 1024 * 1024,
   /** Concurrent RPCs: so many that others do not wait for a slow one. */

@@ -61,7 +61,7 @@ describe("Batcher", () => {
     };
     const { ask, begun } = slowBatcher({ observer, countMax: 2 });
     const answers = [ask("a"), ask("b"), ask("c")];
-    expect(readWaiting()).toBe(3);
+    expect(readWaiting()).toBe(1);
     (await begun(1)).answer();
     (await begun(2)).answer();
     await Promise.all(answers);
@@ -75,6 +75,20 @@ describe("Batcher", () => {
     expect(batches).toHaveLength(1);
     batches[0]?.answer();
     expect(await answer).toBe("a!");
+  });
+
+  it("sends a full batch at once, and then what came after it", async () => {
+    const { ask, batches, begun } = slowBatcher({ countMax: 3, batchesMax: 3 });
+    const answers = [ask("lone")];
+    await begun(1);
+    answers.push(ask("a"), ask("b"), ask("c"));
+    expect(batches.map(({ requests }) => requests)).toEqual([["lone"], ["a", "b", "c"]]);
+    answers.push(ask("d"));
+    await turn();
+    answers.push(ask("e"));
+    expect((await begun(3)).requests).toEqual(["d", "e"]);
+    for (const { answer } of batches) answer();
+    await Promise.all(answers);
   });
 
   it("sends simultaneous requests as one batch", async () => {

@@ -41,9 +41,10 @@ interface RunningBatch<Request, Answer> extends Member {
 const expireEveryMs = 50;
 
 /**
- * Combines requests into batches. There is no timer: a lone request is sent at once; while others are in flight, or
- * have just been, requests that arrive together are sent together, at the first turn of the event loop that brings no
- * more of them. A request never joins a batch that has begun, so it sees everything that was stored before it.
+ * Combines requests into batches. There is no timer: a lone request and a full batch are sent at once; while others are
+ * in flight, or have just been, requests that arrive together are sent together, at the first turn of the event loop
+ * that brings no more of them. A request never joins a batch that has begun, so it sees everything that was stored
+ * before it.
  */
 export class Batcher<Request, Answer> {
   readonly #policy: BatchPolicy<Request>;
@@ -57,6 +58,7 @@ export class Batcher<Request, Answer> {
   /** How long the batch took that ended last. */
   #lastBatchMs = 0;
   #isScheduled = false;
+  #nextTurn: NodeJS.Immediate | undefined;
   #isExpiring = false;
 
   constructor(policy: BatchPolicy<Request>, run: Run<Request, Answer>) {
@@ -89,21 +91,26 @@ export class Batcher<Request, Answer> {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#running.size >= this.#policy.batchesMax) return;
+    const { batchesMax, countMax } = this.#policy;
+    if (this.#running.size >= batchesMax) return;
+    // It is worked on while the next one is gathered. The queue may hold more that cannot be sent yet.
+    const isFull = this.#submittedCount >= countMax && this.#queue.count >= countMax;
+    if (isFull) return this.#send();
+    if (this.#isScheduled) return;
     this.#isScheduled = true;
     // All requests of one call are made in the same turn, so a microtask is enough to have them together.
     if (this.#running.size === 0 && this.#lastSubmittedCount <= 1) queueMicrotask(() => this.#send());
-    else setImmediate(this.#sendWhenQuiet, 0);
+    else this.#nextTurn = setImmediate(this.#sendWhenQuiet, 0);
   }
 
   readonly #sendWhenQuiet = (submittedBefore: number): void => {
-    const hasRoom = this.#queue.count < this.#policy.countMax;
-    if (this.#submittedCount > submittedBefore && hasRoom) setImmediate(this.#sendWhenQuiet, this.#submittedCount);
-    else this.#send();
+    if (this.#submittedCount === submittedBefore) this.#send();
+    else this.#nextTurn = setImmediate(this.#sendWhenQuiet, this.#submittedCount);
   };
 
   #send(): void {
     this.#isScheduled = false;
+    clearImmediate(this.#nextTurn);
     // Zero when a batch has ended and only requests that queued meanwhile are left: they were counted then.
     if (this.#submittedCount > 0) this.#lastSubmittedCount = this.#submittedCount;
     this.#submittedCount = 0;
