@@ -199,7 +199,7 @@ describe("requests in flight over gRPC", () => {
       expect(await statusOf(send(session, service, creationPath, creation(1.5 * mebibyte)))).toBe(0);
       // A caller that disconnects in the middle.
       const gone = send(session, service, creationPath, creation(mebibyte));
-      gone.stream.close();
+      gone.stream.close(constants.NGHTTP2_CANCEL);
     }
   });
 });

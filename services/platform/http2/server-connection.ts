@@ -3,7 +3,7 @@ import { monotonicMs } from "../process/clock.ts";
 import { Http2Connection } from "./connection.ts";
 import { goawayFrame, rstStreamFrame } from "./frames.ts";
 import type { Field } from "./header-table.ts";
-import { ConnectionError, errorCodes, preface, protocolError, streamIdMax, windowDefault } from "./protocol.ts";
+import { ConnectionError, errorCodes, preface, protocolError, streamIdMax } from "./protocol.ts";
 import { areTrailers, contentLength, isRequest } from "./request-rules.ts";
 import { Http2Stream } from "./stream.ts";
 
@@ -14,9 +14,10 @@ const side = {
   preface: Buffer.alloc(0),
   peerPreface: preface,
   settings: { maxConcurrentStreams: streamsMax },
-  // No more than the default, so that not everything is on its way already when a client gives up a request.
-  streamWindow: windowDefault,
-  window: windowDefault,
+  // Enough for most batches of the gateway, which would otherwise wait half-way until both processes have found time
+  // for a window update. Not more, so that not everything is on its way already when a client gives up a request.
+  streamWindow: 256 * 1024,
+  window: 1024 * 1024,
 };
 
 /**
