@@ -95,7 +95,10 @@ export class Batcher<Request, Answer> {
     if (this.#running.size >= batchesMax) return;
     // It is worked on while the next one is gathered. The queue may hold more that cannot be sent yet.
     const isFull = this.#submittedCount >= countMax && this.#queue.count >= countMax;
-    if (isFull) return this.#send();
+    if (isFull) {
+      this.#send();
+      return;
+    }
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     // All requests of one call are made in the same turn, so a microtask is enough to have them together.
