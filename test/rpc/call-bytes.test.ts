@@ -192,6 +192,27 @@ describe("requests in flight over gRPC", () => {
     expect((await trailers)[0]).toMatchObject({ "grpc-status": "0" });
   });
 
+  it("release their bytes for their answers, which may repeat them", async () => {
+    const waiting: (() => void)[] = [];
+    const opened = await openStubService({
+      callBytes: { maxBytes: 8 * mebibyte },
+      methods: {
+        createVersion: async ({ configJson }) => {
+          await new Promise<void>((resolve) => waiting.push(resolve));
+          return { preset: { designatedVersion: { configJson } } };
+        },
+      },
+    });
+    service = opened;
+    const session = newSession(opened);
+    const unread = [1, 2, 3].map(() => send(session, opened, creationPath, creation(1.2 * mebibyte)));
+    await expect.poll(() => waiting.length).toBe(3);
+    for (const release of waiting) release();
+    await expect.poll(() => opened.lines.filter((line) => line.includes("CreateVersion")).length).toBe(3);
+    expect(await statusOf(send(session, opened, readPath, Buffer.alloc(0)))).toBe(0);
+    expect(await Promise.all(unread.map(statusOf))).toEqual([0, 0, 0]);
+  });
+
   it("release their bytes when they end", async () => {
     service = await openStubService({ callBytes: { maxBytes: 4 * mebibyte } });
     const session = newSession(service);

@@ -67,7 +67,7 @@ export class CallBytes {
       budget = new ByteBudget(this.#limits.maxBytes / 2, this.#all);
       this.#byConnection.set(connection, budget);
     }
-    return new CallReservation(new Reservation(budget), outlet, this.#arriving, this.#answered);
+    return new CallReservation(budget, outlet, this.#arriving, this.#answered);
   }
 
   close(): void {
@@ -99,7 +99,10 @@ export class CallReservation implements Member {
   /** By the monotonic clock. */
   readonly begunAtMs = monotonicMs();
   answeredAtMs = Number.POSITIVE_INFINITY;
-  readonly #reservation: Reservation;
+  /** Held until there is an answer, which often repeats it: the two need no room beside each other. */
+  readonly #request: Reservation;
+  /** The call itself and its answer. */
+  readonly #rest: Reservation;
   readonly #arriving: TransientSet<CallReservation>;
   readonly #answered: TransientSet<CallReservation>;
   #isRefused: boolean;
@@ -107,16 +110,17 @@ export class CallReservation implements Member {
   #expectedBytes = 0;
 
   constructor(
-    reservation: Reservation,
+    budget: ByteBudget,
     outlet: Outlet,
     arriving: TransientSet<CallReservation>,
     answered: TransientSet<CallReservation>,
   ) {
     this.outlet = outlet;
-    this.#reservation = reservation;
+    this.#request = new Reservation(budget);
+    this.#rest = new Reservation(budget);
     this.#arriving = arriving;
     this.#answered = answered;
-    this.#isRefused = !reservation.grow(0);
+    this.#isRefused = !this.#request.grow(0);
   }
 
   /** Whether there was no room for its request. */
@@ -124,11 +128,14 @@ export class CallReservation implements Member {
     return this.#isRefused;
   }
 
+  /** It takes this much for as long as it lasts, beside its request and its answer. */
+  begun(bytes: number): void {
+    this.#arrive(this.#rest, bytes);
+  }
+
+  /** A piece of its request. */
   received(bytes: number): void {
-    if (!this.#hasArrived) this.#arriving.add(this);
-    if (this.#reservation.grow(bytes)) return;
-    this.#isRefused = true;
-    this.#reservation.overdraw(bytes);
+    this.#arrive(this.#request, bytes);
   }
 
   /** Nothing more of its request is waited for. */
@@ -140,7 +147,7 @@ export class CallReservation implements Member {
 
   /** Whether there is room for so much of an answer; if so, it is reserved. To be called before the content is read. */
   reserve(bytes: number): boolean {
-    if (!this.#reservation.grow(bytes)) return false;
+    if (!this.#rest.grow(bytes)) return false;
     this.#expectedBytes += bytes;
     return true;
   }
@@ -148,17 +155,26 @@ export class CallReservation implements Member {
   /** An answer that is ready is sent even if there is no room for it. */
   answered(bytes: number): void {
     this.arrived();
+    this.#request.release();
     const expectedBytes = Math.min(bytes, this.#expectedBytes);
     this.#expectedBytes -= expectedBytes;
-    this.#reservation.overdraw(bytes - expectedBytes);
+    this.#rest.overdraw(bytes - expectedBytes);
     this.answeredAtMs = monotonicMs();
     this.#answered.add(this);
   }
 
   /** To be called when its outlet closes. */
   release(): void {
-    this.#reservation.release();
+    this.#request.release();
+    this.#rest.release();
     this.arrived();
     this.#answered.delete(this);
+  }
+
+  #arrive(reservation: Reservation, bytes: number): void {
+    if (!this.#hasArrived) this.#arriving.add(this);
+    if (reservation.grow(bytes)) return;
+    this.#isRefused = true;
+    reservation.overdraw(bytes);
   }
 }

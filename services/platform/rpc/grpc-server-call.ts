@@ -78,7 +78,7 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     callEvents.received.publish(undefined);
     this.#stream.listener = this;
     // Held as long as the call, which may never continue.
-    this.reservation.received(overheadBytes + headerBytes(this.#fields));
+    this.reservation.begun(overheadBytes + headerBytes(this.#fields));
     if (this.#bytes.isFlooded) this.#stream.reset(errorCodes.enhanceYourCalm);
   }
 
