@@ -98,6 +98,28 @@ describe("a request", () => {
     expect(peer.goawayCode()).toBeUndefined();
   });
 
+  it("with more padding than the windows hold is read by enlarging them in time", async () => {
+    peer.send(headers(1, request(), endHeaders));
+    const paddedByte = frame(frameTypes.data, padded, 1, Buffer.concat([Buffer.from([255, 97]), Buffer.alloc(255)]));
+    const count = 100;
+    const room = { 0: 65_535, 1: 256 * 1024 };
+    const growthOf = (id: number) =>
+      peer
+        .framesOf(frameTypes.windowUpdate)
+        .filter(({ streamId }) => streamId === id)
+        .reduce((sum, { payload }) => sum + payload.readUInt32BE(), 0);
+    const left = () => Math.min(room[0] + growthOf(0), room[1] + growthOf(1));
+    for (let round = 0; round < 30; round += 1) {
+      await expect.poll(left, { interval: 5 }).toBeGreaterThan(count * 257);
+      room[0] -= count * 257;
+      room[1] -= count * 257;
+      peer.client.write(Buffer.concat(Array(count).fill(paddedByte)));
+    }
+    peer.client.write(data(1, "", endStream));
+    await expect.poll(() => peer.requests).toBe(1);
+    expect(Buffer.concat(peer.received)).toHaveLength(30 * count);
+  });
+
   it.each<[string, string[]]>([
     ["without a method", [":scheme", "http", ":path", "/"]],
     ["without a scheme", [":method", "POST", ":path", "/"]],

@@ -15,9 +15,10 @@ const side = {
   peerPreface: preface,
   settings: { maxConcurrentStreams: streamsMax },
   // Enough for most batches of the gateway, which would otherwise wait half-way until both processes have found time
-  // for a window update. Not more, so that not everything is on its way already when a client gives up a request.
+  // for a window update. Not more, also for all streams together: not everything should be on its way already when a
+  // client gives up a request, and of a crowd of large requests the first should be answered before the last arrive.
   streamWindow: 256 * 1024,
-  window: 1024 * 1024,
+  window: 256 * 1024,
 };
 
 /**
