@@ -203,6 +203,28 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     await on.context.close();
   });
 
+  it("opens the preset whose row is clicked, and covers nothing else, in browsers that position no rows", async () => {
+    for (const name of ["first", "second", "third"])
+      await underTest.stack.create(`row-${name}`, { model: "a", messages: [] });
+    const on = await signedIn({});
+    const { page } = on;
+    await on.open("/default/presets?q=row-");
+    const rows = page.locator("tbody tr.is-link");
+    await rows.nth(2).waitFor();
+    // This is what Safari does.
+    await page.evaluate(`{
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync("tr { position: static !important; }");
+      document.adoptedStyleSheets = [sheet];
+    }`);
+    await page.getByRole("searchbox").click();
+    await page.getByRole("columnheader", { name: "Updated" }).click();
+    const { width, height } = (await rows.nth(1).boundingBox()) ?? { width: 0, height: 0 };
+    await rows.nth(1).click({ position: { x: width - 4, y: height / 2 } });
+    await page.waitForURL(/presets\/row-second$/);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("has an editor that grows with its content, within bounds", async () => {
     const on = await signedIn({});
     const { page } = on;
