@@ -247,6 +247,29 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     expect(await on.faults()).toEqual([]);
   });
 
+  it("marks the line that is not JSON, even if the browser does not say where it is", async () => {
+    const on = await signedIn({});
+    const { page } = on;
+    // These are the words of Safari; Chromium's contain the position.
+    await page.addInitScript(() => {
+      const parse = JSON.parse;
+      JSON.parse = (text, reviver) => {
+        try {
+          return parse(text, reviver);
+        } catch {
+          throw new SyntaxError("JSON Parse error: Property name must be a string literal");
+        }
+      };
+    });
+    await on.open("/default/presets/~new");
+    await page.locator(".cm-content").focus();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText('{\n  "model": "a",\n  oops: 1\n}');
+    const marked = page.locator(".cm-line", { has: page.locator("[class*=cm-lint]") });
+    await marked.waitFor();
+    expect(await marked.innerText()).toContain("oops");
+  });
+
   it("keeps the actions of a long draft visible, and the focus above them", async () => {
     const on = await signedIn({});
     const { page } = on;

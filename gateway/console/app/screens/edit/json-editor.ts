@@ -76,8 +76,9 @@ export function createJsonEditor({ root, text, label, onChange }: JsonEditorPart
   let issues: readonly Issue[] = [];
   const parseFaults = jsonParseLinter();
   const findFaults = (view: EditorView): readonly Diagnostic[] => {
-    const faults = parseFaults(view);
-    if (faults.length > 0) return faults;
+    const [fault] = parseFaults(view);
+    // Safari does not say where a text stops being JSON; the syntax tree does.
+    if (fault) return [fault.from > 0 ? fault : { ...fault, ...firstErrorIn(view.state) }];
     return issues.map(({ path, message }) => ({
       ...placeIn(view.state, path),
       severity: "error",
@@ -133,4 +134,14 @@ function placeIn(state: EditorState, path: string): { from: number; to: number }
   const tree = ensureSyntaxTree(state, state.doc.length, 500);
   const whole = { from: 0, to: Math.min(1, state.doc.length) };
   return (tree && findPlace(tree.topNode, (node) => state.sliceDoc(node.from, node.to), path)) ?? whole;
+}
+
+function firstErrorIn(state: EditorState): { from: number; to: number } | undefined {
+  const errors: { from: number; to: number }[] = [];
+  ensureSyntaxTree(state, state.doc.length, 500)?.iterate({
+    enter: ({ type, from, to }) => {
+      if (type.isError) errors.push({ from, to });
+    },
+  });
+  return errors[0];
 }
