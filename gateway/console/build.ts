@@ -57,7 +57,6 @@ async function buildInto(folder: string): Promise<void> {
       reportCompressedSize: false,
     },
     worker: { format: "es" },
-    plugins: [{ name: "paint-after-script", transformIndexHtml: { order: "post", handler: paintAfterScript } }],
   });
 }
 
@@ -67,14 +66,6 @@ async function buildInto(folder: string): Promise<void> {
  */
 function keptFields(): Record<string, readonly string[]> {
   return Object.fromEntries(Object.entries(dialects).map(([name, { keptKeys }]) => [name, [...keptKeys]]));
-}
-
-/**
- * The script knows which colour scheme somebody chose, and nothing is visible without it: other colours would only
- * flash up before.
- */
-function paintAfterScript(html: string): string {
-  return html.replace('<script type="module"', '<script type="module" blocking="render"');
 }
 
 /** Compressed once and well, so that serving costs nothing. */

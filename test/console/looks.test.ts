@@ -545,14 +545,11 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
       await route.continue();
     });
     await page.reload({ waitUntil: "commit" });
-    // Asked from outside: a page that may not be painted yet cannot inspect its own frames.
-    await expect.poll(() => page.evaluate("document.styleSheets.length")).toBeGreaterThan(0);
-    // Long enough to paint a page that can be painted.
-    await page.waitForTimeout(500);
-    expect(await page.evaluate("performance.getEntriesByType('paint').length")).toBe(0);
+    const background = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+    await expect.poll(background).toBe("rgb(15, 17, 21)");
     letThrough();
     await page.getByText("support-bot").first().waitFor();
-    expect(await page.evaluate("getComputedStyle(document.documentElement).backgroundColor")).toBe("rgb(15, 17, 21)");
+    expect(await background()).toBe("rgb(15, 17, 21)");
   });
 
   it("distinguishes current, selected and disabled items in forced colours", async () => {

@@ -38,3 +38,9 @@
     } catch {}
   }
 }
+
+// The colour scheme that somebody chose is set here, too, because this runs before anything is painted. The page's own
+// script does not in every browser, and other colours would flash up.
+try {
+  document.documentElement.dataset.theme = localStorage.getItem("setpoint-theme") ?? "system";
+} catch {}
