@@ -91,6 +91,19 @@ describe("Batcher", () => {
     await Promise.all(answers);
   });
 
+  it("does not wait forever for the end of identical requests that arrive turn after turn", async () => {
+    const { ask, batches, begun } = slowBatcher({ countMax: 4, batchesMax: 2, keyOf: (request) => request });
+    const answers = [ask("other")];
+    await begun(1);
+    for (let count = 0; batches.length < 2; count += 1) {
+      expect(count).toBeLessThan(100);
+      answers.push(ask("same"));
+      await turn();
+    }
+    for (const { answer } of batches) answer();
+    expect(await Promise.all(answers)).toContain("same!");
+  });
+
   it("sends simultaneous requests as one batch", async () => {
     const { ask, batches, begun } = slowBatcher({ batchesMax: 2 });
     const answers = ["a", "b", "c"].map((request) => ask(request));

@@ -37,6 +37,9 @@ interface RunningBatch<Request, Answer> extends Member {
   readonly batch: readonly BatchPart<Request, Answer>[];
 }
 
+/** Requests that keep arriving, turn after turn, are waited for until they are this many times a full batch. */
+const fullBatchesMax = 8;
+
 /** How precisely a caller's deadline is kept. */
 const expireEveryMs = 50;
 
@@ -74,11 +77,14 @@ export class Batcher<Request, Answer> {
       const key = this.#policy.keyOf?.(request);
       const identical = key === undefined ? undefined : this.#waitingByKey.get(key);
       this.#submittedCount += 1;
-      if (identical) return identical.join(request, caller);
-      const part = new BatchPart(request, this.#policy.bytesOf(request), key, caller);
-      if (this.#isFull(part.bytes)) return reject(queueIsFull());
-      if (key !== undefined) this.#waitingByKey.set(key, part);
-      this.#queue.add(part);
+      if (identical) {
+        identical.join(request, caller);
+      } else {
+        const part = new BatchPart(request, this.#policy.bytesOf(request), key, caller);
+        if (this.#isFull(part.bytes)) return reject(queueIsFull());
+        if (key !== undefined) this.#waitingByKey.set(key, part);
+        this.#queue.add(part);
+      }
       this.#schedule();
       this.#watchDeadlines();
     });
@@ -93,9 +99,11 @@ export class Batcher<Request, Answer> {
   #schedule(): void {
     const { batchesMax, countMax } = this.#policy;
     if (this.#running.size >= batchesMax) return;
-    // It is worked on while the next one is gathered. The queue may hold more that cannot be sent yet.
+    // What is sent is worked on while the next batch is gathered. The queue may hold more that cannot be sent yet, and
+    // identical requests never fill a batch.
     const isFull = this.#submittedCount >= countMax && this.#queue.count >= countMax;
-    if (isFull) {
+    const isLate = this.#submittedCount >= countMax * fullBatchesMax;
+    if (isFull || isLate) {
       this.#send();
       return;
     }
