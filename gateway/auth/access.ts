@@ -170,6 +170,7 @@ export class Access {
       isStale,
       timeoutMs: this.#requestTimeoutMs,
       rateLimit: this.#limits.rateLimitOf(grant),
+      reply,
     });
   }
 }

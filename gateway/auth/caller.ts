@@ -1,8 +1,10 @@
+import type { FastifyReply } from "fastify";
 import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { isOfKind, unavailable } from "../../services/platform/domain/domain-error.ts";
 import type { Trace } from "../../services/platform/observe/trace.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
+import { disconnectSignal } from "../http/disconnect-signal.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
 import type { Grant, KeyExchange } from "./key-exchange.ts";
 
@@ -19,11 +21,13 @@ interface CallerParts {
   /** Of one call. */
   readonly timeoutMs: number;
   readonly rateLimit: RateLimit | undefined;
+  readonly reply: FastifyReply;
 }
 
 /** The caller of a request. Calls services on its behalf. */
 export class Caller {
   readonly #parts: CallerParts;
+  #disconnected: AbortSignal | undefined;
 
   constructor(parts: CallerParts) {
     this.#parts = parts;
@@ -79,6 +83,13 @@ export class Caller {
         ? unavailable("A service does not accept our access tokens.", error)
         : unknownIfConflict(error);
     }
+  }
+
+  /** The same, until the caller disconnects: then the service is told, and does nothing that it has not begun. */
+  callWhileConnected<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T> {
+    this.#disconnected ??= disconnectSignal(this.#parts.reply);
+    const signal = this.#disconnected;
+    return this.call((options) => rpc({ ...options, signal }));
   }
 }
 

@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { presetActionByName, workspaceChangeJson } from "../json/preset.ts";
 import { presetActionSchema } from "../json/preset-schema.ts";
@@ -35,9 +34,8 @@ export function changeRoutes(app: FastifyInstance, access: Access, { presets }: 
     async ({ query, caller }, reply) => {
       const { offset, limit, action, user_id: userId = "" } = query;
       const filter = { userId, ...(action && { action: presetActionByName[action] }) };
-      const signal = disconnectSignal(reply);
-      const page = await caller.call((options) =>
-        presets.listWorkspaceChanges({ offset, limit, ...filter }, { ...options, signal }),
+      const page = await caller.callWhileConnected((options) =>
+        presets.listWorkspaceChanges({ offset, limit, ...filter }, options),
       );
       return sendPage(reply, page.changes.map(workspaceChangeJson), page.totalCount);
     },

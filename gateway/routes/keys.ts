@@ -10,7 +10,6 @@ import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
-import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { idempotencyKeyFrom, secretIdempotencyHeader } from "../json/idempotency.ts";
 import { currentKeyJson, keyJson, sendKey, sendSecret } from "../json/key.ts";
@@ -139,7 +138,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     change: (options: CallOptions) => Promise<Answer>,
   ) => {
     const mayBeChanged = mayBeOfKey(params.hash, caller.principal);
-    return keyChanges.watch(caller.call(change), ({ key }) => isOfKey(key?.id), mayBeChanged);
+    return keyChanges.watch(caller.callWhileConnected(change), ({ key }) => isOfKey(key?.id), mayBeChanged);
   };
 
   app.get<{ Querystring: Static<typeof listQuery> }>(
@@ -148,8 +147,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     async ({ query, caller }, reply) => {
       const { offset, limit, include_disabled: includeDisabled, workspace_id: workspaceId = "" } = query;
       const request = { offset, limit, includeDisabled, workspaceId };
-      const signal = disconnectSignal(reply);
-      const page = await caller.call((options) => keys.listKeys(request, { ...options, signal }));
+      const page = await caller.callWhileConnected((options) => keys.listKeys(request, options));
       return sendPage(reply, page.keys.map(keyJson), page.totalCount);
     },
   );
@@ -159,14 +157,12 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     { schema: createSchema, onRequest, bodyLimit },
     async ({ body, headers, caller }, reply) => {
       const creation = { ...keyCreationFrom(body), ...secretRequest(headers) };
-      const signal = disconnectSignal(reply);
-      return sendSecret(reply, await caller.call((options) => keys.createKey(creation, { ...options, signal })));
+      return sendSecret(reply, await caller.callWhileConnected((options) => keys.createKey(creation, options)));
     },
   );
 
   app.get<OneKey>("/api/v1/keys/:hash", { schema: getSchema, onRequest }, async ({ params, caller }, reply) => {
-    const signal = disconnectSignal(reply);
-    const { key } = await caller.call((options) => keys.getKey({ key: params.hash }, { ...options, signal }));
+    const { key } = await caller.callWhileConnected((options) => keys.getKey({ key: params.hash }, options));
     return sendKey(reply, key);
   });
 
@@ -174,12 +170,11 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     const { params, body, caller } = request;
     const update = { key: params.hash, ...keyUpdateFrom(body), requestId: newId() };
     const { paths } = update.updateMask;
-    const signal = disconnectSignal(reply);
     const change = (options: CallOptions): Promise<{ readonly key?: Key | undefined }> =>
-      paths.length > 0 ? keys.updateKey(update, { ...options, signal }) : keys.getKey({ key: params.hash }, options);
+      paths.length > 0 ? keys.updateKey(update, options) : keys.getKey({ key: params.hash }, options);
     // Renaming does not change what a key may do.
     const isRenamedAtMost = paths.every((path) => path === "name");
-    const { key } = await (isRenamedAtMost ? caller.call(change) : changing(request, change));
+    const { key } = await (isRenamedAtMost ? caller.callWhileConnected(change) : changing(request, change));
     return sendKey(reply, key);
   });
 
@@ -189,8 +184,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     async (request, reply) => {
       requireNoFields(request.body);
       const deletion = { key: request.params.hash, requestId: newId() };
-      const signal = disconnectSignal(reply);
-      await changing(request, (options) => keys.deleteKey(deletion, { ...options, signal }));
+      await changing(request, (options) => keys.deleteKey(deletion, options));
       return reply.send({ deleted: true });
     },
   );
@@ -201,15 +195,13 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     async (request, reply) => {
       const { params, body, headers } = request;
       const rotation = { key: params.hash, ...rotationFrom(body), ...secretRequest(headers) };
-      const signal = disconnectSignal(reply);
-      const created = await changing(request, (options) => keys.rotateKey(rotation, { ...options, signal }));
+      const created = await changing(request, (options) => keys.rotateKey(rotation, options));
       return sendSecret(reply, created);
     },
   );
 
   app.get("/api/v1/key", { schema: currentSchema, onRequest: access.withAnyKey() }, async ({ caller }, reply) => {
-    const signal = disconnectSignal(reply);
-    const answer = await caller.call((options) => keys.getCurrentKey({}, { ...options, signal }));
+    const answer = await caller.callWhileConnected((options) => keys.getCurrentKey({}, options));
     return sendData(reply, currentKeyJson(answer, caller.rateLimit));
   });
 }

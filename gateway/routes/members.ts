@@ -6,7 +6,6 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
-import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { memberJson, sendMember } from "../json/member.ts";
 import { memberCreationFrom, memberCreationSchema, memberUpdateFrom, memberUpdateSchema } from "../json/member-body.ts";
@@ -90,8 +89,7 @@ export function memberRoutes(
     "/api/v1/organization/members",
     { schema: listSchema, onRequest },
     async ({ query: { offset, limit }, caller }, reply) => {
-      const signal = disconnectSignal(reply);
-      const page = await caller.call((options) => organization.listMembers({ offset, limit }, { ...options, signal }));
+      const page = await caller.callWhileConnected((options) => organization.listMembers({ offset, limit }, options));
       return reply.type("application/json").send(membersJson(page));
     },
   );
@@ -101,8 +99,7 @@ export function memberRoutes(
     { schema: addSchema, onRequest, bodyLimit },
     async ({ body, caller }, reply) => {
       const creation = { ...memberCreationFrom(body), requestId: newId() };
-      const signal = disconnectSignal(reply);
-      const { member } = await caller.call((options) => organization.addMember(creation, { ...options, signal }));
+      const { member } = await caller.callWhileConnected((options) => organization.addMember(creation, options));
       return sendMember(reply.status(201), member);
     },
   );
@@ -112,8 +109,7 @@ export function memberRoutes(
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
       const update = { userId: params.user_id, ...memberUpdateFrom(body), requestId: newId() };
-      const signal = disconnectSignal(reply);
-      const { member } = await caller.call((options) => organization.updateMember(update, { ...options, signal }));
+      const { member } = await caller.callWhileConnected((options) => organization.updateMember(update, options));
       return sendMember(reply, member);
     },
   );
@@ -124,8 +120,7 @@ export function memberRoutes(
     async ({ params, query, body, caller }, reply) => {
       requireNoFields(body);
       const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId: newId() };
-      const signal = disconnectSignal(reply);
-      const change = caller.call((options) => organization.removeMember(removal, { ...options, signal }));
+      const change = caller.callWhileConnected((options) => organization.removeMember(removal, options));
       // Also matches the user's keys in other organizations, which costs them only one more exchange.
       const isOf = (id: string | undefined) => (principal: Principal) => principal.userId === id;
       await keyChanges.watch(change, ({ member }) => isOf(member?.id), isOf(params.user_id));

@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { actionByName, organizationChangeJson } from "../json/organization-change.ts";
 import { actionSchema } from "../json/organization-change-schema.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
@@ -36,9 +35,8 @@ export function organizationChangeRoutes(app: FastifyInstance, access: Access, {
     async ({ query, caller }, reply) => {
       const { offset, limit, action, user_id: userId = "", target_id: targetId = "" } = query;
       const filter = { userId, targetId, ...(action && { action: actionByName[action] }) };
-      const signal = disconnectSignal(reply);
-      const page = await caller.call((options) =>
-        organization.listChanges({ offset, limit, ...filter }, { ...options, signal }),
+      const page = await caller.callWhileConnected((options) =>
+        organization.listChanges({ offset, limit, ...filter }, options),
       );
       return sendPage(reply, page.changes.map(organizationChangeJson), page.totalCount);
     },

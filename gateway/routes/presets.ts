@@ -5,7 +5,6 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import { presetQueryLengthMax } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { disconnectSignal } from "../http/disconnect-signal.ts";
 import type { PresetCache } from "../inference/presets/preset-cache.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
 import { etagsOfIfMatch } from "../json/etag.ts";
@@ -120,16 +119,14 @@ export function presetRoutes(
       const { offset, limit, q = "", status = [], include = [] } = query;
       const statuses = status.map((name) => statusByName[name]);
       const request = { offset, limit, query: q, statuses, includeServing: include.includes("serving") };
-      const signal = disconnectSignal(reply);
-      const page = await caller.call((options) => presets.listPresets(request, { ...options, signal }));
+      const page = await caller.callWhileConnected((options) => presets.listPresets(request, options));
       return reply.type("application/json").send(presetsJson(page));
     },
   );
 
   app.get<OnePreset>("/api/v1/presets/:slug", { schema: getSchema, onRequest: reading }, async (request, reply) => {
     const { slug } = request.params;
-    const signal = disconnectSignal(reply);
-    const preset = await request.caller.call((options) => presets.getPreset({ slug }, { ...options, signal }));
+    const preset = await request.caller.callWhileConnected((options) => presets.getPreset({ slug }, options));
     return sendPreset(reply, preset, request.headers["if-none-match"]);
   });
 
@@ -143,10 +140,9 @@ export function presetRoutes(
         etags: etagsOfIfMatch(request.headers["if-match"]) ?? [],
         requestId: idempotencyKeyFrom(request.headers) ?? newId(),
       };
-      const signal = disconnectSignal(reply);
       const { caller } = request;
       const preset = await presetCache.changing(caller.principal.workspaceId, update.slug, async () => {
-        const answer = await caller.call((options) => presets.updatePreset(update, { ...options, signal }));
+        const answer = await caller.callWhileConnected((options) => presets.updatePreset(update, options));
         return answer.preset;
       });
       return sendPreset(reply, preset);

@@ -5,7 +5,6 @@ import { int32Max } from "../../services/platform/domain/limits.ts";
 import type { Page } from "../../services/platform/domain/page.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { versionNotFound } from "../inference/preset-refusals.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { changeJson, diffJson, versionJson } from "../json/preset.ts";
@@ -80,11 +79,10 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     "/api/v1/presets/:slug/versions",
     { schema: listSchema, onRequest },
     async ({ params: { slug }, query, caller }, reply) => {
-      const signal = disconnectSignal(reply);
       const list: ListVersions = async (page) => {
         const request = { slug, ...pageOf(page) };
-        const { versions: items, totalCount } = await caller.call((options) =>
-          presets.listVersions(request, { ...options, signal }),
+        const { versions: items, totalCount } = await caller.callWhileConnected((options) =>
+          presets.listVersions(request, options),
         );
         return { items, totalCount };
       };
@@ -99,8 +97,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     { schema: getSchema, onRequest },
     async ({ params: { slug, version: number }, caller }, reply) => {
       const request = { slug, version: versionFrom(slug, number) };
-      const signal = disconnectSignal(reply);
-      const { version } = await caller.call((options) => presets.getVersion(request, { ...options, signal }));
+      const { version } = await caller.callWhileConnected((options) => presets.getVersion(request, options));
       if (!version) throw new Error("GetVersion answered without a version");
       return sendData(reply, versionJson(version));
     },
@@ -111,8 +108,7 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     { schema: diffSchema, onRequest },
     async ({ params: { slug, from, to }, caller }, reply) => {
       const request = { slug, fromVersion: versionFrom(slug, from), toVersion: versionFrom(slug, to) };
-      const signal = disconnectSignal(reply);
-      const diff = await caller.call((options) => presets.diffVersions(request, { ...options, signal }));
+      const diff = await caller.callWhileConnected((options) => presets.diffVersions(request, options));
       return sendData(reply, diffJson(request.fromVersion, request.toVersion, diff));
     },
   );
@@ -121,9 +117,8 @@ export function versionRoutes(app: FastifyInstance, access: Access, { presets }:
     "/api/v1/presets/:slug/changes",
     { schema: changesSchema, onRequest },
     async ({ params, query, caller }, reply) => {
-      const signal = disconnectSignal(reply);
-      const page = await caller.call((options) =>
-        presets.listChanges({ ...params, ...pageOf(query) }, { ...options, signal }),
+      const page = await caller.callWhileConnected((options) =>
+        presets.listChanges({ ...params, ...pageOf(query) }, options),
       );
       return sendPage(reply, page.changes.map(changeJson), page.totalCount);
     },

@@ -4,7 +4,6 @@ import { DomainError } from "../../services/platform/domain/domain-error.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
@@ -79,8 +78,7 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     { schema: listSchema, onRequest },
     async ({ params, query: { offset, limit }, caller }, reply) => {
       const request = { ...params, offset, limit };
-      const signal = disconnectSignal(reply);
-      const page = await caller.call((options) => workspaces.listWorkspaceMembers(request, { ...options, signal }));
+      const page = await caller.callWhileConnected((options) => workspaces.listWorkspaceMembers(request, options));
       return sendPage(reply, page.members.map(workspaceMemberJson), page.totalCount);
     },
   );
@@ -90,9 +88,8 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     { schema: addSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
       const request = { ...params, ...userIdsFrom(body), requestId: newId() };
-      const signal = disconnectSignal(reply);
-      const { members, addedCount } = await caller.call((options) =>
-        workspaces.addWorkspaceMembers(request, { ...options, signal }),
+      const { members, addedCount } = await caller.callWhileConnected((options) =>
+        workspaces.addWorkspaceMembers(request, options),
       );
       const data = members.map(workspaceMemberJson).join(",");
       return reply.type("application/json").send(`{"data":[${data}],"added_count":${addedCount}}`);
@@ -104,9 +101,8 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     { schema: removeSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
       const request = { ...params, ...userIdsFrom(body), requestId: newId() };
-      const signal = disconnectSignal(reply);
       const { removedCount } = await caller
-        .call((options) => workspaces.removeWorkspaceMembers(request, { ...options, signal }))
+        .callWhileConnected((options) => workspaces.removeWorkspaceMembers(request, options))
         .catch(asWorkspaceError);
       return reply.send({ removed_count: removedCount });
     },

@@ -6,7 +6,6 @@ import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
-import { disconnectSignal } from "../http/disconnect-signal.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
@@ -94,8 +93,7 @@ export function workspaceRoutes(
     "/api/v1/workspaces",
     { schema: listSchema, onRequest },
     async ({ query: { offset, limit }, caller }, reply) => {
-      const signal = disconnectSignal(reply);
-      const page = await caller.call((options) => workspaces.listWorkspaces({ offset, limit }, { ...options, signal }));
+      const page = await caller.callWhileConnected((options) => workspaces.listWorkspaces({ offset, limit }, options));
       return sendPage(reply, page.workspaces.map(workspaceJson), page.totalCount);
     },
   );
@@ -105,8 +103,7 @@ export function workspaceRoutes(
     { schema: createSchema, onRequest, bodyLimit },
     async ({ body, caller }, reply) => {
       const creation = { ...workspaceCreationFrom(body), requestId: newId() };
-      const signal = disconnectSignal(reply);
-      const created = await caller.call((options) => workspaces.createWorkspace(creation, { ...options, signal }));
+      const created = await caller.callWhileConnected((options) => workspaces.createWorkspace(creation, options));
       return sendWorkspace(reply.status(201), created.workspace);
     },
   );
@@ -115,8 +112,7 @@ export function workspaceRoutes(
     "/api/v1/workspaces/:workspace",
     { schema: getSchema, onRequest },
     async ({ params, caller }, reply) => {
-      const signal = disconnectSignal(reply);
-      const { workspace } = await caller.call((options) => workspaces.getWorkspace(params, { ...options, signal }));
+      const { workspace } = await caller.callWhileConnected((options) => workspaces.getWorkspace(params, options));
       return sendWorkspace(reply, workspace);
     },
   );
@@ -126,11 +122,11 @@ export function workspaceRoutes(
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, body, caller }, reply) => {
       const update = { ...params, ...workspaceUpdateFrom(body), requestId: newId() };
-      const signal = disconnectSignal(reply);
-      const { workspace } = await caller.call<{ readonly workspace?: Workspace | undefined }>((options) =>
-        update.updateMask.paths.length > 0
-          ? workspaces.updateWorkspace(update, { ...options, signal })
-          : workspaces.getWorkspace(params, options),
+      const { workspace } = await caller.callWhileConnected<{ readonly workspace?: Workspace | undefined }>(
+        (options) =>
+          update.updateMask.paths.length > 0
+            ? workspaces.updateWorkspace(update, options)
+            : workspaces.getWorkspace(params, options),
       );
       return sendWorkspace(reply, workspace);
     },
@@ -142,10 +138,9 @@ export function workspaceRoutes(
     async ({ params, body, caller }, reply) => {
       requireNoFields(body);
       const deletion = { ...params, requestId: newId() };
-      const signal = disconnectSignal(reply);
       const { organizationId } = caller.principal;
       await keyChanges.watch(
-        caller.call((options) => workspaces.deleteWorkspace(deletion, { ...options, signal })),
+        caller.callWhileConnected((options) => workspaces.deleteWorkspace(deletion, options)),
         ({ workspace }) =>
           (principal) =>
             principal.workspaceId === workspace?.id,
