@@ -1,9 +1,7 @@
 import { onDatabase } from "../platform/mysql/database-command.ts";
 import { migrateCommand } from "../platform/mysql/migrate-command.ts";
-import { createLogger } from "../platform/observe/logger.ts";
-import { defineCommand } from "../platform/process/command.ts";
 import { runCommandLine } from "../platform/process/command-line.ts";
-import { runProcess } from "../platform/process/lifecycle.ts";
+import { serveCommand } from "../platform/process/serve-command.ts";
 import { openOrganizationService, organizationMigrations } from "./app.ts";
 import { addMember } from "./commands/add-member.ts";
 import { bootstrap } from "./commands/bootstrap.ts";
@@ -19,17 +17,7 @@ import { removeMember } from "./commands/remove-member.ts";
 import { revokeKey } from "./commands/revoke-key.ts";
 import { readOrganizationConfig, readOrganizationDatabaseUrl, readOrganizationMigration } from "./config.ts";
 
-const serve = defineCommand({
-  name: "serve",
-  summary: "Runs the organization service until SIGTERM.",
-  flags: {},
-  example: "",
-  run: async () => {
-    const config = readOrganizationConfig(process.env);
-    const logger = createLogger("organization", config.logLevel);
-    await runProcess(logger, config, (lifecycle) => openOrganizationService(config, logger, lifecycle));
-  },
-});
+const serve = serveCommand("organization", "the organization service", readOrganizationConfig, openOrganizationService);
 
 const database = {
   readUrl: () => readOrganizationDatabaseUrl(process.env),

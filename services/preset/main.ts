@@ -1,24 +1,12 @@
 import { onDatabase } from "../platform/mysql/database-command.ts";
 import { migrateCommand } from "../platform/mysql/migrate-command.ts";
-import { createLogger } from "../platform/observe/logger.ts";
-import { defineCommand } from "../platform/process/command.ts";
 import { runCommandLine } from "../platform/process/command-line.ts";
-import { runProcess } from "../platform/process/lifecycle.ts";
+import { serveCommand } from "../platform/process/serve-command.ts";
 import { openPresetService, presetMigrations } from "./app.ts";
 import { purgeWorkspaceCommand } from "./commands/purge-workspace.ts";
 import { readOrganizationAddress, readPresetConfig, readPresetMigration } from "./config.ts";
 
-const serve = defineCommand({
-  name: "serve",
-  summary: "Runs the preset service until SIGTERM.",
-  flags: {},
-  example: "",
-  run: async () => {
-    const config = readPresetConfig(process.env);
-    const logger = createLogger("preset", config.logLevel);
-    await runProcess(logger, config, (lifecycle) => openPresetService(config, logger, lifecycle));
-  },
-});
+const serve = serveCommand("preset", "the preset service", readPresetConfig, openPresetService);
 
 await runCommandLine([
   serve,
