@@ -69,11 +69,11 @@ export function inTransaction<T>(pool: Pool, work: Work<T>, caller?: Deadline, t
 }
 
 /** Runs reads that must agree with each other: all of them see the same snapshot. */
-export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Deadline, trace = caller?.trace): Promise<T> {
+export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Deadline): Promise<T> {
   // The level is for this transaction only; the session stays at READ COMMITTED.
   const beginning = ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION READ ONLY"];
   // What was read is valid, however its transaction ends.
-  return run(pool, work, { beginning, caller, trace, onCommitFailed: () => {}, hasOwnLevel: true });
+  return run(pool, work, { beginning, caller, trace: caller?.trace, onCommitFailed: () => {}, hasOwnLevel: true });
 }
 
 interface TransactionOptions {
