@@ -42,7 +42,7 @@ export function textAt({ bytes }: JsonSource, start: number, end: number, bytesM
 }
 
 /** Where a value ends. */
-export function valueEnd({ bytes, longValues }: JsonSource, start: number): number {
+function valueEnd({ bytes, longValues }: JsonSource, start: number): number {
   const known = longValues.get(start);
   if (known !== undefined) return known;
   const first = bytes[start];

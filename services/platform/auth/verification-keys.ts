@@ -60,22 +60,22 @@ export class VerificationKeys {
 
   /** Called for an unknown key id. Throws if it cannot be determined whether there is such a key. */
   async refreshForUnknownKey(): Promise<void> {
-    await this.refreshSoon();
+    await this.#refreshSoon();
     if (this.#fault !== undefined) {
       throw unavailable("Access tokens cannot be verified right now. Try again.", this.#fault);
     }
   }
 
-  /** Fetches the keys ahead of time if there is a reason to; not too often. */
-  async refreshSoon(): Promise<void> {
-    const nowMs = monotonicMs();
-    if (this.#refreshing || nowMs - this.#fetchStartedAtMs > fetchIntervalMinMs) await this.#refresh(nowMs);
+  /** Called for a token that would otherwise be refused: if the last fetch failed, it does not wait for another. */
+  async refreshUnlessFailing(): Promise<void> {
+    const refreshed = this.#refreshSoon();
+    if (this.#fault === undefined) await refreshed;
   }
 
-  /** The same, for a token that would otherwise be refused: if the last fetch failed, it does not wait for another. */
-  async refreshUnlessFailing(): Promise<void> {
-    const refreshed = this.refreshSoon();
-    if (this.#fault === undefined) await refreshed;
+  /** Fetches the keys ahead of time if there is a reason to; not too often. */
+  async #refreshSoon(): Promise<void> {
+    const nowMs = monotonicMs();
+    if (this.#refreshing || nowMs - this.#fetchStartedAtMs > fetchIntervalMinMs) await this.#refresh(nowMs);
   }
 
   /** Concurrent callers share one fetch. If it fails, the known keys stay. */

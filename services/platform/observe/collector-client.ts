@@ -85,10 +85,6 @@ export class CollectorClient {
   stopRetrying(): void {
     this.#retriesStopped.abort();
   }
-
-  close(): void {
-    this.#agent.destroy();
-  }
 }
 
 /** In milliseconds. A date, the other form, is ignored in favour of our own pause. */

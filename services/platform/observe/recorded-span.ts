@@ -8,7 +8,7 @@ const server: Kind = 2;
 const client: Kind = 3;
 
 /** Takes spans that have ended. */
-export type TakeSpan = (span: RecordedSpan) => void;
+type TakeSpan = (span: RecordedSpan) => void;
 
 const noAttributes: Attributes = {};
 const noLinks: readonly RecordedSpan[] = [];

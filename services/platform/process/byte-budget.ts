@@ -57,10 +57,6 @@ export class Reservation {
     return this.#bytes;
   }
 
-  get isReleased(): boolean {
-    return this.#isReleased;
-  }
-
   /** Reserves so many more bytes and returns whether that was possible. If not, it holds what it held before. */
   grow(bytes: number): boolean {
     return this.#take(bytes, false);

@@ -6,7 +6,7 @@ import type { ChangeFilter } from "../domain/change.ts";
 import { type IndexedChanges, indexedChanges, unfiltered } from "./workspace-change-index.ts";
 
 /** A mark: how many changes of a workspace that match a filter are older than a time. */
-export interface ChangeMark {
+interface ChangeMark {
   readonly changes: number;
   readonly createdAt: Date;
 }
