@@ -2,10 +2,10 @@ import { knownPermissions } from "../../platform/auth/principal.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
-import { oneOf, optional, required, someOf, toggle } from "../../platform/process/flags.ts";
+import { id, oneOf, optional, required, someOf, toggle } from "../../platform/process/flags.ts";
 import { keyKinds } from "../domain/keys.ts";
 import { createKey as createStoredKey } from "../store/create-key.ts";
-import { count, futureTime, id, name } from "./flag-rules.ts";
+import { count, futureTime, name } from "./flag-rules.ts";
 import { asFlag, change, getOrganization } from "./organization.ts";
 
 /** Creates a key that belongs to a member. The default for an API key is the default workspace. */

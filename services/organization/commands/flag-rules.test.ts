@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CommandError } from "../../platform/process/command-error.ts";
-import { oneOf, optional, readFlags, required, someOf, toggle } from "../../platform/process/flags.ts";
-import { email, futureTime, id, name } from "./flag-rules.ts";
+import { id, oneOf, optional, readFlags, required, someOf, toggle } from "../../platform/process/flags.ts";
+import { email, futureTime, name } from "./flag-rules.ts";
 
 const flags = {
   name: required(name, "a name"),

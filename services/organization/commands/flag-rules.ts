@@ -1,4 +1,3 @@
-import { isId } from "../../platform/domain/ids.ts";
 import type { Rule } from "../../platform/process/flags.ts";
 import { isName } from "../domain/field-rules.ts";
 import { isEmail } from "../domain/members.ts";
@@ -15,12 +14,6 @@ export const email: Rule<string> = {
   sample: "EMAIL",
   meaning: "an e-mail address of at most 320 characters",
   parse: (text) => (isEmail(text) ? text : undefined),
-};
-
-export const id: Rule<string> = {
-  sample: "ID",
-  meaning: "a UUID",
-  parse: (text) => (isId(text) ? text.toLowerCase() : undefined),
 };
 
 export const keyName: Rule<string> = {

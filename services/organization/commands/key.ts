@@ -2,11 +2,10 @@ import type { DatabaseCommand } from "../../platform/mysql/database-command.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
-import { required } from "../../platform/process/flags.ts";
+import { id, required } from "../../platform/process/flags.ts";
 import type { Key } from "../domain/keys.ts";
 import type { Work } from "../store/change-organization.ts";
 import { findKeyById } from "../store/keys.ts";
-import { id } from "./flag-rules.ts";
 import { asFlag, change } from "./organization.ts";
 
 const keyId = { ...id, meaning: "the id of a key, which list-keys shows" };

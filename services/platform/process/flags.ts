@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { isId } from "../domain/ids.ts";
 import { CommandError } from "./command-error.ts";
 import { nearest } from "./nearest.ts";
 
@@ -105,6 +106,12 @@ export function required<T>(rule: Rule<T>, purpose: string): Flag<T> {
     },
   };
 }
+
+export const id: Rule<string> = {
+  sample: "ID",
+  meaning: "a UUID",
+  parse: (text) => (isId(text) ? text.toLowerCase() : undefined),
+};
 
 export function oneOf<T extends string>(values: readonly T[]): Rule<T> {
   return {

@@ -1,17 +1,10 @@
-import { isId } from "../../platform/domain/ids.ts";
 import type { DatabaseCommand } from "../../platform/mysql/database-command.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { defineCommand } from "../../platform/process/command.ts";
-import { type Rule, required } from "../../platform/process/flags.ts";
+import { id, required } from "../../platform/process/flags.ts";
 import type { OrganizationAddress } from "../config.ts";
 import { purgeWorkspace } from "../store/purge-workspace.ts";
 import { checkDeleted } from "./check-deleted.ts";
-
-const id: Rule<string> = {
-  sample: "ID",
-  meaning: "a UUID",
-  parse: (text) => (isId(text) ? text.toLowerCase() : undefined),
-};
 
 const reportEvery = 50_000;
 
