@@ -61,6 +61,16 @@ export interface Changed<T> {
   readonly changes: readonly Change[];
 }
 
+/** A change of something that has a name. */
+export function changeOf(
+  kind: TargetKind,
+  action: ChangeAction,
+  { id, name }: { readonly id: string; readonly name: string },
+  fields: readonly FieldChange[],
+): Change {
+  return { action, target: { kind, id, name }, fields };
+}
+
 /** The fields that differ, in the order of `after`. */
 export function differencesOf(before: LoggedFields, after: LoggedFields): FieldChange[] {
   return Object.keys({ ...after, ...before })

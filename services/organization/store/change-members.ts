@@ -1,5 +1,5 @@
 import type { Executor } from "../../platform/mysql/pool.ts";
-import { type Change, type ChangeAction, differencesOf, type FieldChange } from "../domain/changes.ts";
+import { type Change, type ChangeAction, changeOf, differencesOf, type FieldChange } from "../domain/changes.ts";
 import { lastAdmin, memberExists, memberHasKeys, memberNotFound } from "../domain/errors.ts";
 import { workingKeys } from "../domain/keys.ts";
 import { checkMember, loggedMember, type Member, type MemberUpdate, type NewMember } from "../domain/members.ts";
@@ -66,12 +66,8 @@ export function removeMember(userId: string, disableKeys: boolean): Work<Removed
     await updateKeysDisabled(connection, working, now);
     await deleteMemberFromWorkspaces(connection, organization.id, userId);
     await deleteMembership(connection, organization.id, userId);
-    const changes = working.map(
-      ({ id, name }): Change => ({
-        action: "key_updated",
-        target: { kind: "key", id, name },
-        fields: [{ field: "disabled", from: false, to: true }],
-      }),
+    const changes = working.map((key) =>
+      changeOf("key", "key_updated", key, [{ field: "disabled", from: false, to: true }]),
     );
     return {
       result: { member, disabledKeyCount: working.length },
@@ -91,5 +87,5 @@ async function getMember(executor: Executor, organizationId: string, userId: str
 }
 
 function memberChange(action: ChangeAction, member: Member, fields: readonly FieldChange[]): Change {
-  return { action, target: { kind: "member", id: member.userId, name: member.email }, fields };
+  return changeOf("member", action, { id: member.userId, name: member.email }, fields);
 }

@@ -1,4 +1,4 @@
-import type { Change, ChangeAction } from "../domain/changes.ts";
+import { type Change, type ChangeAction, changeOf } from "../domain/changes.ts";
 import { memberHasKeys, workspaceIsDefault } from "../domain/errors.ts";
 import { workingKeys } from "../domain/keys.ts";
 import { checkAllMembers, distinctUserIds, type WorkspaceMember } from "../domain/workspace-members.ts";
@@ -54,9 +54,6 @@ export function removeWorkspaceMembers(name: string, given: readonly string[]): 
 
 function memberChange(workspace: Workspace, action: ChangeAction, userIds: readonly string[]): Change {
   const isAdded = action === "workspace_members_added";
-  return {
-    action,
-    target: { kind: "workspace", id: workspace.id, name: workspace.name },
-    fields: userIds.map((id) => ({ field: "member", from: isAdded ? null : id, to: isAdded ? id : null })),
-  };
+  const fields = userIds.map((id) => ({ field: "member", from: isAdded ? null : id, to: isAdded ? id : null }));
+  return changeOf("workspace", action, workspace, fields);
 }

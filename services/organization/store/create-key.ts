@@ -1,6 +1,6 @@
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import type { Executor } from "../../platform/mysql/pool.ts";
-import { differencesOf } from "../domain/changes.ts";
+import { changeOf, differencesOf } from "../domain/changes.ts";
 import { checkKeyCreation, creationDigest, type KeyCreation, orderedPermissions } from "../domain/key-changes.ts";
 import { loggedKey, type NewKey, newApiKey, newManagementKey } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
@@ -33,8 +33,7 @@ export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey
     await insertKey(connection, created.key).catch(rethrowUnlessCreatedElsewhere(connection, request, now));
     await insertKeyRequest(connection, request, created.key.hash, now);
     const { key } = created;
-    const target = { kind: "key", id: key.id, name: key.name } as const;
-    return { result: created, changes: [{ action: "key_created", target, fields: differencesOf({}, loggedKey(key)) }] };
+    return { result: created, changes: [changeOf("key", "key_created", key, differencesOf({}, loggedKey(key)))] };
   };
 }
 

@@ -1,4 +1,4 @@
-import { differencesOf } from "../domain/changes.ts";
+import { changeOf, differencesOf } from "../domain/changes.ts";
 import {
   checkWorkspace,
   loggedWorkspace,
@@ -20,8 +20,7 @@ export function createWorkspace(
     const workspace = newWorkspace(organization.id, given, creatorUserId);
     await insertWorkspace(connection, workspace);
     if (creatorUserId !== undefined) await insertWorkspaceMembers(connection, workspace, [creatorUserId], now);
-    const target = { kind: "workspace", id: workspace.id, name: workspace.name } as const;
     const fields = differencesOf({}, loggedWorkspace(workspace));
-    return { result: workspace, changes: [{ action: "workspace_created", target, fields }] };
+    return { result: workspace, changes: [changeOf("workspace", "workspace_created", workspace, fields)] };
   };
 }

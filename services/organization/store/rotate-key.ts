@@ -1,4 +1,4 @@
-import { differencesOf } from "../domain/changes.ts";
+import { changeOf, differencesOf } from "../domain/changes.ts";
 import { checkKeyRotation, type KeyRotation, rotatedKey, rotationDigest } from "../domain/key-changes.ts";
 import { loggedKey, type NewKey, newSecret } from "../domain/keys.ts";
 import type { Work } from "./change-organization.ts";
@@ -19,8 +19,7 @@ export function rotateKey(rotation: KeyRotation): Work<NewKey> {
     const key = rotatedKey(before, created, rotation.graceSeconds, now);
     await updateKeySecret(connection, before, key).catch(rethrowUnlessCreatedElsewhere(connection, request, now));
     await insertKeyRequest(connection, request, key.hash, now);
-    const target = { kind: "key", id: key.id, name: key.name } as const;
     const fields = differencesOf(loggedKey(before), loggedKey(key));
-    return { result: { key, secret: created.secret }, changes: [{ action: "key_rotated", target, fields }] };
+    return { result: { key, secret: created.secret }, changes: [changeOf("key", "key_rotated", key, fields)] };
   };
 }

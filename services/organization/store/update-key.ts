@@ -1,5 +1,5 @@
 import type { PoolConnection } from "../../platform/mysql/pool.ts";
-import { differencesOf } from "../domain/changes.ts";
+import { changeOf, differencesOf } from "../domain/changes.ts";
 import { keyNotFound, keyOwnerNotMember } from "../domain/errors.ts";
 import {
   checkKeyUpdate,
@@ -26,9 +26,8 @@ export function updateKey(name: string, update: KeyUpdate): Work<Key> {
     }
     await checkManagement(connection, [key], now);
     await updateKeyRow(connection, key);
-    const target = { kind: "key", id: key.id, name: key.name } as const;
     const fields = differencesOf(loggedKey(before), loggedKey(key));
-    return { result: key, changes: [{ action: "key_updated", target, fields }] };
+    return { result: key, changes: [changeOf("key", "key_updated", key, fields)] };
   };
 }
 
@@ -39,8 +38,7 @@ export function deleteKey(name: string): Work<Key> {
     const key = { ...before, revokedAt: now };
     await checkManagement(connection, [key], now);
     await updateKeyRow(connection, key);
-    const target = { kind: "key", id: key.id, name: key.name } as const;
-    return { result: key, changes: [{ action: "key_deleted", target, fields: [] }] };
+    return { result: key, changes: [changeOf("key", "key_deleted", key, [])] };
   };
 }
 

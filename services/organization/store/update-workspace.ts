@@ -1,5 +1,5 @@
 import type { Executor } from "../../platform/mysql/pool.ts";
-import { differencesOf } from "../domain/changes.ts";
+import { changeOf, differencesOf } from "../domain/changes.ts";
 import { workspaceHasKeys, workspaceIsDefault, workspaceNotInOrganization } from "../domain/errors.ts";
 import { workingKeys } from "../domain/keys.ts";
 import { checkWorkspace, loggedWorkspace, type Workspace, type WorkspaceUpdate } from "../domain/workspaces.ts";
@@ -16,8 +16,7 @@ export function updateWorkspace(name: string, update: WorkspaceUpdate): Work<Wor
     const fields = differencesOf(loggedWorkspace(before), loggedWorkspace(workspace));
     if (fields.length === 0) return { result: before, changes: [] };
     await updateWorkspaceRow(connection, workspace);
-    const target = { kind: "workspace", id: workspace.id, name: workspace.name } as const;
-    return { result: workspace, changes: [{ action: "workspace_updated", target, fields }] };
+    return { result: workspace, changes: [changeOf("workspace", "workspace_updated", workspace, fields)] };
   };
 }
 
@@ -35,8 +34,7 @@ export function deleteWorkspace(name: string): Work<Workspace> {
     const working = workingKeys(enabled, now);
     if (working.length > 0) throw workspaceHasKeys(working);
     await updateWorkspaceDeleted(connection, workspace.id, now);
-    const target = { kind: "workspace", id: workspace.id, name: workspace.name } as const;
-    return { result: workspace, changes: [{ action: "workspace_deleted", target, fields: [] }] };
+    return { result: workspace, changes: [changeOf("workspace", "workspace_deleted", workspace, [])] };
   };
 }
 
