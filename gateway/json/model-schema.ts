@@ -1,9 +1,9 @@
 import type { TSchema } from "typebox";
+import { unknownOfModel } from "./model.ts";
 import { Type } from "./schema-builder.ts";
 import { componentSchema, nullable } from "./schema-parts.ts";
 
-// The JSON that model.ts writes. What is not known about a model is null or empty: OpenRouter's clients require every
-// field.
+// The JSON that model.ts writes. What is not known about a model is null or empty.
 
 const unknown = { description: "Not known: always null." };
 const noneKnown = Type.Array(Type.String(), { maxItems: 0, description: "Not known: always empty." });
@@ -44,14 +44,7 @@ export const modelSchema = Type.Object(
         name: "Support bot",
         created: 1_773_480_266,
         description: "Preset Support bot, version 3: Answers customers.",
-        context_length: null,
-        architecture: { modality: null, input_modalities: [], output_modalities: [] },
-        pricing: { prompt: "0", completion: "0" },
-        top_provider: { is_moderated: false },
-        per_request_limits: null,
-        default_parameters: null,
-        supported_parameters: [],
-        supported_voices: null,
+        ...unknownOfModel,
         links: { details: "/api/v1/presets/support-bot" },
       },
     ],

@@ -27,7 +27,18 @@ interface Model {
   readonly details: string;
 }
 
-/** With all fields that OpenRouter's clients require, known or not. */
+/** What is not known about any model. OpenRouter's clients require every field. */
+export const unknownOfModel = {
+  context_length: null,
+  architecture: { modality: null, input_modalities: [], output_modalities: [] },
+  pricing: { prompt: "0", completion: "0" },
+  top_provider: { is_moderated: false },
+  per_request_limits: null,
+  default_parameters: null,
+  supported_parameters: [],
+  supported_voices: null,
+};
+
 function modelJson({ id, name, created, description, details }: Model): string {
   return JSON.stringify({
     id,
@@ -35,14 +46,7 @@ function modelJson({ id, name, created, description, details }: Model): string {
     name,
     created,
     description,
-    context_length: null,
-    architecture: { modality: null, input_modalities: [], output_modalities: [] },
-    pricing: { prompt: "0", completion: "0" },
-    top_provider: { is_moderated: false },
-    per_request_limits: null,
-    default_parameters: null,
-    supported_parameters: [],
-    supported_voices: null,
+    ...unknownOfModel,
     links: { details },
   });
 }
