@@ -3,17 +3,12 @@ import { bodyReader } from "./body-reader.ts";
 import { statusByName } from "./preset.ts";
 import { statusSchema } from "./preset-schema.ts";
 import { Type } from "./schema-builder.ts";
+import { optionalText } from "./schema-parts.ts";
 
 export const presetUpdateSchema = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, maxLength: presetNameLengthMax, description: "Display name." })),
-    description: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ["string", "null"],
-        maxLength: presetDescriptionLengthMax,
-        description: "Null removes it.",
-      }),
-    ),
+    description: optionalText({ maxLength: presetDescriptionLengthMax, description: "Null removes it." }),
     status: Type.Optional(statusSchema),
     designated_version: Type.Optional(
       Type.Integer({
