@@ -49,14 +49,10 @@ export class ServiceReach {
   /** Waits until a lookup that was started at `askedAtMs` is answered, or the service counts as out of reach. */
   async answeredOrOutOfReach(answered: Promise<unknown>, askedAtMs: number): Promise<void> {
     let isAnswered = false;
-    const settled = answered.then(
-      () => {
-        isAnswered = true;
-      },
-      () => {
-        isAnswered = true;
-      },
-    );
+    const settle = () => {
+      isAnswered = true;
+    };
+    const settled = answered.then(settle, settle);
     while (!isAnswered && !this.isOutOfReach) {
       await settledBy(settled, this.#silentAtMs(askedAtMs));
       if (this.#callCount === 0 && monotonicMs() >= this.#silentAtMs(askedAtMs)) return;

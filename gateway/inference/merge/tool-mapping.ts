@@ -13,9 +13,9 @@ export function toolIn(
   { from, to }: { readonly from: DialectName; readonly to: DialectName },
   leaveOut: LeaveOut,
 ): string | undefined {
-  const type = tool.members().get("type")?.text;
-  if (type?.startsWith("openrouter:")) return tool.json;
   const members = tool.members();
+  const type = members.get("type")?.text;
+  if (type?.startsWith("openrouter:")) return tool.json;
   let parts: FunctionTool | undefined;
   if (from === "messages") {
     if (type === undefined || type === "custom") parts = partsOf(members, ofMessages, leaveOut);
