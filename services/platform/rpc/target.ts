@@ -32,17 +32,13 @@ function hostPortFrom(text: string): HostPort {
 }
 
 export function readTarget(reader: EnvironmentReader, name: string, fallback: string): string {
-  return checked(reader, name, reader.text(name, fallback));
+  return readOptionalTarget(reader, name) ?? fallback;
 }
 
 export function readOptionalTarget(reader: EnvironmentReader, name: string): string | undefined {
   const target = reader.optional(name);
-  return target === undefined ? undefined : checked(reader, name, target);
-}
-
-function checked(reader: EnvironmentReader, name: string, target: string): string {
   try {
-    hostsOfTarget(target);
+    if (target !== undefined) hostsOfTarget(target);
   } catch (error) {
     reader.faults.push(`${name} is not right: ${(error as Error).message}`);
   }
