@@ -91,7 +91,7 @@ export async function parseStoredJsonObject(text: string): Promise<JsonObject> {
   return jsonObject(text, "", outline, parseJson(text, outline));
 }
 
-/** The members that `keeps` chooses, in the order they were sent, as one JSON object without white space between tokens. */
+/** The members that `isKept` chooses, in the order they were sent, as one JSON object without white space between tokens. */
 export function selectMembers(
   { text, members }: JsonObject,
   isKept: (key: string, value: unknown) => boolean,
