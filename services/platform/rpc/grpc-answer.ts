@@ -1,5 +1,5 @@
 import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
-import { ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import { StatusSchema } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { encodeHeaders } from "../http2/header-encoder.ts";
 import type { Http2Stream } from "../http2/stream.ts";
@@ -66,13 +66,8 @@ export function answerFrame(descriptor: DescMessage, message: MessageInitShape<D
   return frame;
 }
 
-/** Answers a call for which there is no method. */
-export function refuseCall(stream: Http2Stream, code: Code, message: string): void {
-  failCall(stream, new ConnectError(message, code));
-}
-
 /** Answers with an error only. */
-function failCall(stream: Http2Stream, error: ConnectError): void {
+export function failCall(stream: Http2Stream, error: ConnectError): void {
   stream.headers(encodeHeaders([...headers, ...statusOf(error)]), true);
 }
 

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import { ConnectError } from "@connectrpc/connect";
 import { encodeHeaders } from "../http2/header-encoder.ts";
 import { type Field, headerOf } from "../http2/header-table.ts";
 import { ServerConnection } from "../http2/server-connection.ts";
@@ -9,7 +10,7 @@ import { ConfigError } from "../process/environment.ts";
 import { CallBytes } from "./call-bytes.ts";
 import { readCertificates, renewCertificates } from "./certificates.ts";
 import { Code } from "./codes.ts";
-import { refuseCall } from "./grpc-answer.ts";
+import { failCall } from "./grpc-answer.ts";
 import { grpcPathOf } from "./grpc-messages.ts";
 import { GrpcServerCall } from "./grpc-server-call.ts";
 import { keepAlive } from "./keepalive.ts";
@@ -120,7 +121,7 @@ export class GrpcServer {
     }
     const method = this.#methods.get(headerOf(fields, ":path") ?? "");
     if (method) new GrpcServerCall(connection, stream, fields, method, this.#bytes).begin();
-    else refuseCall(stream, Code.Unimplemented, "There is no such method here.");
+    else failCall(stream, new ConnectError("There is no such method here.", Code.Unimplemented));
   }
 }
 
