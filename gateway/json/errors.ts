@@ -36,7 +36,11 @@ const statusByReason: Readonly<Record<string, number>> = {
 };
 
 /** Fields of the services' contract that have another name in the REST API. */
-const publicPaths = new Map([["expire_time", "expires_at"]]);
+const publicPaths = new Map([
+  ["etags", "If-Match"],
+  ["expire_time", "expires_at"],
+  ["statuses", "status"],
+]);
 
 /** What a caller is told about an error. */
 interface PublicParts {

@@ -223,6 +223,14 @@ describe("If-Match", () => {
     expect(json.error.metadata.issues?.map(({ path }) => path)).toEqual(["If-Match"]);
   });
 
+  it("returns 400 with more tags than are compared", async () => {
+    await stack.create("crowded");
+    const tags = Array.from({ length: 101 }, (_, index) => `"${index}"`).join();
+    const { status, json } = await patch("crowded", { name: "x" }, { headers: { "if-match": tags } });
+    expect(status).toBe(400);
+    expect(json.error.metadata.issues).toEqual([{ path: "If-Match", message: "must have at most 100 elements" }]);
+  });
+
   it("is stale after a new version", async () => {
     const tag = (await stack.create("grown")).headers.get("etag") as string;
     await stack.create("grown");

@@ -168,6 +168,7 @@ describe("GET /presets", () => {
     it.each([
       ["status=", "status[0]", "must be one of active, disabled, archived"],
       ["status=ACTIVE", "status[0]", "must be one of active, disabled, archived"],
+      [`status=active${",active".repeat(100)}`, "status", "must have at most 100 elements"],
       ["status=active,gone", "status[1]", "must be one of active, disabled, archived"],
       ["q=", "q", "must have at least 1 character"],
       [`q=${"x".repeat(256)}`, "q", "must have at most 255 characters"],
