@@ -98,6 +98,25 @@ describe("KeyExchange", () => {
     expect(await tokenFor()).toBe("token-2");
   });
 
+  it("makes another call if the first would end before half of a request's time is over", async () => {
+    const unanswered = Promise.withResolvers<never>();
+    vi.spyOn(access.client, "exchangeKey").mockReturnValueOnce(unanswered.promise);
+    const first = tokenFor();
+    await pass(400);
+    const soonAfter = tokenFor();
+    expect(access.calls).toEqual([]);
+    await pass(200);
+    const later = tokenFor();
+    expect(access.calls).toHaveLength(1);
+    expect(await later).toBe("token-1");
+    unanswered.reject(unavailable("no answer in time"));
+    expect((await Promise.allSettled([first, soonAfter])).map(({ status }) => status)).toEqual([
+      "rejected",
+      "rejected",
+    ]);
+    expect(await tokenFor()).toBe("token-1");
+  });
+
   it("keeps grants separate by key and workspace", async () => {
     expect(await tokenFor("a")).toBe("token-1");
     expect(await tokenFor("b")).toBe("token-2");

@@ -48,14 +48,15 @@ const unusedMs = 1_000;
 const renewShare = 0.6;
 
 /**
- * Exchanges keys for access tokens and caches them. Concurrent misses for one key share one call; refused keys are
- * cached for a few seconds. Both caches are bounded.
+ * Exchanges keys for access tokens and caches them. Concurrent misses for one key share one call, unless that ends
+ * before half of a request's own time is over; refused keys are cached for a few seconds. Both caches are bounded.
  */
 export class KeyExchange {
   readonly #access: AccessClient;
   readonly #grants: LRUCache<string, Grant>;
   readonly #refusals: LRUCache<string, DomainError>;
-  readonly #pending = new TransientMap<string, Promise<Grant>>();
+  /** With the deadline of the request that each was begun for. */
+  readonly #pending = new TransientMap<string, { readonly grant: Promise<Grant>; readonly deadlineMs: number }>();
   /** For each exchange in flight, the changes of keys since it began. */
   readonly #changesMeanwhile = new Set<IsChanged[]>();
   readonly counts = new GrantCounts();
@@ -129,11 +130,15 @@ export class KeyExchange {
   }
 
   #exchange(cacheKey: string, request: ExchangeRequest): Promise<Grant> {
+    const { deadlineMs } = request;
     const pending = this.#pending.get(cacheKey);
-    if (pending) return pending;
-    const exchange = this.#callExchange(cacheKey, request).finally(() => this.#pending.delete(cacheKey));
-    this.#pending.set(cacheKey, exchange);
-    return exchange;
+    // Otherwise it would fail with another's deadline long before its own, while the service may be back in a moment.
+    if (pending && pending.deadlineMs >= (monotonicMs() + deadlineMs) / 2) return pending.grant;
+    const grant = this.#callExchange(cacheKey, request).finally(() => {
+      if (this.#pending.get(cacheKey)?.grant === grant) this.#pending.delete(cacheKey);
+    });
+    this.#pending.set(cacheKey, { grant, deadlineMs });
+    return grant;
   }
 
   async #callExchange(cacheKey: string, { key, workspaceId, ...options }: ExchangeRequest): Promise<Grant> {
