@@ -154,6 +154,24 @@ describe("a request", () => {
   });
 });
 
+describe("an answer with headers that are too large", () => {
+  it("fails its request only", async () => {
+    await open();
+    await greet({});
+    ask("a");
+    ask("b");
+    await expect.poll(streamIds).toEqual([1, 3]);
+    const large = encodeHeaders([":status", "200", "x", "1".repeat(16_000)]);
+    const parts = Array.from({ length: 5 }, (_, part) =>
+      frame(part === 0 ? frameTypes.headers : frameTypes.continuation, part < 4 ? 0 : flags.endHeaders, 1, large),
+    );
+    peer?.write(Buffer.concat([...parts, answer(3)]));
+    await expect.poll(() => told).toContain("b answered");
+    expect(told).toContain(`a ${errorCodes.enhanceYourCalm}`);
+    expect(framesOf(frameTypes.goaway)).toEqual([]);
+  });
+});
+
 describe("requests canceled before they got a stream", () => {
   it("leave nothing in memory, however long the server accepts none", async () => {
     await open();

@@ -33,6 +33,8 @@ describe("a connection is closed by", () => {
     ["a reset on an idle stream", () => [rstStreamFrame(1, 0)], errorCodes.protocol],
     ["a window update on an idle stream", () => [windowUpdateFrame(1, 1)], errorCodes.protocol],
     ["a stream with an even id", () => [headers(2)], errorCodes.protocol],
+    ["a new stream with a lower id", () => [headers(3), headers(1)], errorCodes.protocol],
+    ["a second request on a stream", () => [opened(), rstStreamFrame(1, 8), headers(1)], errorCodes.protocol],
     [
       "a stream that depends on itself",
       () => [frame(frameTypes.priority, 0, 1, Buffer.from([0, 0, 0, 1, 1]))],
@@ -76,7 +78,7 @@ describe("a connection is closed by", () => {
     ["a continuation without headers", () => [frame(frameTypes.continuation, 4, 1, noBytes)], errorCodes.protocol],
     [
       "endless headers",
-      () => [headers(1, request(), 0), ...Array(2_100).fill(frame(frameTypes.continuation, 0, 1, noBytes))],
+      () => [headers(1, request(), 0), ...Array(8_400).fill(frame(frameTypes.continuation, 0, 1, noBytes))],
       errorCodes.enhanceYourCalm,
     ],
     [

@@ -121,10 +121,11 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     this.outbox.push(settingsAckFrame());
   }
 
-  onHeaders(streamId: number, fields: readonly Field[], isLast: boolean): void {
+  onHeaders(streamId: number, fields: readonly Field[] | undefined, isLast: boolean): void {
     const stream = this.streams.get(streamId);
     if (!stream) this.onHeadersOfClosedStream(streamId, fields, isLast);
     else if (stream.hasReceivedAll) this.resetForPeerFault(stream, errorCodes.streamClosed);
+    else if (!fields) this.resetForPeerFault(stream, errorCodes.enhanceYourCalm);
     else this.onHeadersOfOpenStream(stream, fields, isLast);
   }
 
@@ -171,7 +172,11 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   }
 
   /** Headers of a stream that is not open; it may be a new one. */
-  protected abstract onHeadersOfClosedStream(streamId: number, fields: readonly Field[], isLast: boolean): void;
+  protected abstract onHeadersOfClosedStream(
+    streamId: number,
+    fields: readonly Field[] | undefined,
+    isLast: boolean,
+  ): void;
   protected abstract onHeadersOfOpenStream(stream: Http2Stream, fields: readonly Field[], isLast: boolean): void;
   /** The peer caused us useless work. */
   protected abstract onUselessWork(): void;

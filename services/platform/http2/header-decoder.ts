@@ -19,26 +19,30 @@ export class HeaderDecoder {
   #block: Buffer = noBytes;
   #place = 0;
 
-  /** Throws ConnectionError: after an unreadable block, no other can be read. */
-  decode(block: Buffer): readonly Field[] {
+  /**
+   * Undefined if they exceed the maximum size: even then the block is read to its end, so that others can be read after
+   * it. Throws ConnectionError: after an unreadable block, no other can be read.
+   */
+  decode(block: Buffer): readonly Field[] | undefined {
     this.#block = block;
     this.#place = 0;
     const fields: Field[] = [];
+    let isFirst = true;
     let bytes = 0;
     while (this.#place < block.length) {
       const first = block[this.#place] as number;
       if (first >> 5 === 0b001) {
-        if (fields.length > 0) throw unreadable("A table is resized inside of a block");
+        if (!isFirst) throw unreadable("A table is resized inside of a block");
         if (!this.#table.resize(this.#integer(5))) throw unreadable("A table is made larger than it may be");
         continue;
       }
       const field = this.#field(first);
+      isFirst = false;
       bytes += bytesOf(field);
-      if (bytes > headerListBytesMax) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too many headers");
-      fields.push(field);
+      if (bytes <= headerListBytesMax) fields.push(field);
     }
     this.#block = noBytes;
-    return fields;
+    return bytes <= headerListBytesMax ? fields : undefined;
   }
 
   /** By its first bits (RFC 7541, 6): an indexed field, or a new one that is or is not to be kept in the table. */

@@ -21,7 +21,8 @@ import {
 export interface InboxListener {
   /** Once, before everything else. */
   onFirstSettings(): void;
-  onHeaders(streamId: number, fields: readonly Field[], isLast: boolean): void;
+  /** `fields` is undefined if they exceed the maximum size. */
+  onHeaders(streamId: number, fields: readonly Field[] | undefined, isLast: boolean): void;
   /** `windowBytes`: what it uses up of the windows, which is more than the data if that is padded. */
   onData(streamId: number, data: Buffer, windowBytes: number, isLast: boolean): void;
   onReset(streamId: number, code: number): void;
@@ -42,6 +43,8 @@ interface OpenBlock {
   bytes: number;
 }
 
+/** Encoded headers that are too large end their stream, and the whole connection if they are as large as this. */
+const blockBytesMax = 4 * headerListBytesMax;
 const priorityBytes = 5;
 const goawayBytes = 8;
 /** Counted per frame, so that headers cannot continue forever in empty frames. */
@@ -142,7 +145,7 @@ export class Inbox {
     if (!block) throw protocolError("Headers go on that have not begun");
     block.parts.push(payload);
     block.bytes += payload.length + frameOverhead;
-    if (block.bytes > headerListBytesMax) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too many headers");
+    if (block.bytes > blockBytesMax) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too many headers");
     if (!(bits & flags.endHeaders)) return;
     this.#block = undefined;
     this.#listener.onHeaders(block.streamId, this.#decoder.decode(Buffer.concat(block.parts)), block.isLast);

@@ -5,7 +5,7 @@ import { data, headers, largeBytes, mediumBytes, ping, RawHttp2, request } from 
 import { monotonicMs } from "../process/clock.ts";
 import { frame, goawayFrame, rstStreamFrame, settingsFrame, windowUpdateFrame } from "./frames.ts";
 import { encodeHeaders } from "./header-encoder.ts";
-import { errorCodes, flags, frameTypes, preface } from "./protocol.ts";
+import { errorCodes, flags, frameBytesMax, frameTypes, preface } from "./protocol.ts";
 
 let peer: RawHttp2;
 
@@ -17,6 +17,17 @@ afterEach(() => peer.close());
 
 const { endStream, endHeaders, padded, priority } = flags;
 const noBytes = Buffer.alloc(0);
+
+/** Headers that may need several frames. */
+function inFrames(streamId: number, pairs: readonly string[]): Buffer[] {
+  const block = encodeHeaders(pairs);
+  const frames = [frame(frameTypes.headers, endStream, streamId, block.subarray(0, frameBytesMax))];
+  for (let start = frameBytesMax; start < block.length; start += frameBytesMax) {
+    const part = block.subarray(start, start + frameBytesMax);
+    frames.push(frame(frameTypes.continuation, 0, streamId, part));
+  }
+  return [...frames, frame(frameTypes.continuation, endHeaders, streamId, noBytes)];
+}
 
 describe("an internal error", () => {
   it("ends only its connection, and emits a warning", async () => {
@@ -174,6 +185,12 @@ describe("a request", () => {
       [headers(1, request(), endHeaders), headers(1, [":path", "/"])],
       errorCodes.protocol,
     ],
+    ["with headers that are too large", inFrames(1, request("x", "1".repeat(100_000))), errorCodes.enhanceYourCalm],
+    [
+      "with trailers that are too large",
+      [headers(1, request(), endHeaders), ...inFrames(1, ["x", "1".repeat(100_000)])],
+      errorCodes.enhanceYourCalm,
+    ],
     ["with a window update of 0", [headers(1, request(), endHeaders), windowUpdateFrame(1, 0)], errorCodes.protocol],
     [
       "with a window that grows too far",
@@ -195,7 +212,7 @@ describe("a request", () => {
       data(1, "late"),
       windowUpdateFrame(1, 5),
       rstStreamFrame(1, 8),
-      headers(1),
+      headers(1, ["x", "1"]),
       ping(),
     );
     await expect.poll(peer.hasPong).toBe(true);

@@ -72,17 +72,25 @@ export class ServerConnection extends Http2Connection {
     return this.newestStreamId;
   }
 
-  protected override onHeadersOfClosedStream(streamId: number, fields: readonly Field[], isLast: boolean): void {
+  protected override onHeadersOfClosedStream(
+    streamId: number,
+    fields: readonly Field[] | undefined,
+    isLast: boolean,
+  ): void {
     if (streamId % 2 === 0) throw protocolError("A stream that only we might begin");
-    // A frame of a stream that we ended while it was on its way.
-    if (this.hasBegun(streamId)) return;
+    if (this.hasBegun(streamId)) {
+      // Nobody would answer it.
+      if (fields && isRequest(fields)) throw protocolError("A request on a stream that has already begun");
+      // Trailers of a stream that we ended while they were on their way.
+      return;
+    }
     this.newestStreamId = streamId;
     if (this.isClosing || this.streams.size >= streamsMax) {
       this.outbox.push(rstStreamFrame(streamId, errorCodes.refusedStream));
       return;
     }
-    if (!isRequest(fields)) {
-      this.outbox.push(rstStreamFrame(streamId, errorCodes.protocol));
+    if (!fields || !isRequest(fields)) {
+      this.outbox.push(rstStreamFrame(streamId, fields ? errorCodes.protocol : errorCodes.enhanceYourCalm));
       this.onUselessWork();
       return;
     }

@@ -12,7 +12,7 @@ const errorDomain = "setpoint";
 /** Details travel in a header, and many clients refuse more than 8 KiB of those. What is left out is counted in the message. */
 const violationBytesMax = 4_096;
 
-/** The message is a header, too, of up to nine bytes for a character; and one that is too large ends all calls of a connection. */
+/** The message is a header, too, of up to nine bytes for a character. */
 const messageLengthMax = 1_000;
 
 /**
