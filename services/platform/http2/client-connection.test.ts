@@ -246,6 +246,7 @@ describe("a connection is closed with GOAWAY by", () => {
     ["an unsolicited answer", answer(1)],
     ["an answer on a server stream", answer(2)],
     ["unsolicited data", frame(frameTypes.data, 0, 1, Buffer.from("x"))],
+    ["a server that allows pushes", settingsFrame({ enablePush: 1 })],
     ["a push", frame(frameTypes.pushPromise, flags.endHeaders, 1, Buffer.alloc(4))],
   ])("%s", async (_, bytes) => {
     await open();

@@ -59,6 +59,7 @@ export class ClientConnection extends Http2Connection {
   }
 
   override onSettings(values: ReadonlyMap<number, number>): void {
+    if (values.get(settings.enablePush) === 1) throw protocolError("Only a client may allow pushes");
     super.onSettings(values);
     this.#streamsMax = values.get(settings.maxConcurrentStreams) ?? this.#streamsMax;
     this.onStreamSlotFree();
