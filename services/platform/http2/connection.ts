@@ -219,6 +219,12 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   /** There is room for another stream. */
   protected onStreamSlotFree(): void {}
 
+  /** Pauses until the next turn of the event loop, so that others are read before the rest of what has arrived here. */
+  protected letOthersRead(): void {
+    this.#socket.pause();
+    setImmediate(() => this.#socket.resume());
+  }
+
   protected hasBegun(streamId: number): boolean {
     return streamId % 2 === 1 && streamId <= this.newestStreamId;
   }

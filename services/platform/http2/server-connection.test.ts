@@ -221,6 +221,24 @@ describe("a request", () => {
   });
 });
 
+describe("thousands of requests that arrive together", () => {
+  it("are not processed in one turn of the event loop, so that others do not wait for all of them", async () => {
+    peer.send();
+    await expect.poll(() => peer.sockets.length).toBe(1);
+    const count = 4_000;
+    const large = request("x", "1".repeat(500));
+    peer.client.write(Buffer.concat(Array.from({ length: count }, (_, index) => headers(2 * index + 1, large))));
+    let most = 0;
+    let before = 0;
+    while (peer.requests < count) {
+      await new Promise(setImmediate);
+      most = Math.max(most, peer.requests - before);
+      before = peer.requests;
+    }
+    expect(most).toBeLessThan(count / 3);
+  });
+});
+
 describe("an answer", () => {
   it("blocked by its stream's window costs nothing while the connection's window grows", async () => {
     peer.send(

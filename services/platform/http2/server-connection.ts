@@ -21,6 +21,9 @@ const side = {
   window: 256 * 1024,
 };
 
+/** Node reads up to 2 MiB of a connection at once. After so many requests, others are read first. */
+const requestsPerTurn = 256;
+
 /**
  * How many useless operations a client may cause at once, and how many per second: streams that it resets, or that we
  * reset because of what it sends, and changed settings.
@@ -40,6 +43,7 @@ interface ServerListener {
 /** The server's side of a connection. */
 export class ServerConnection extends Http2Connection {
   readonly #listener: ServerListener;
+  #requestsLeftInTurn = requestsPerTurn;
   #uselessWorkLeft = uselessWorkMax;
   #countedAtMs = monotonicMs();
 
@@ -85,6 +89,7 @@ export class ServerConnection extends Http2Connection {
       return;
     }
     this.newestStreamId = streamId;
+    this.#countRequest();
     if (this.isClosing || this.streams.size >= streamsMax) {
       this.outbox.push(rstStreamFrame(streamId, errorCodes.refusedStream));
       return;
@@ -118,6 +123,13 @@ export class ServerConnection extends Http2Connection {
     this.#countedAtMs = nowMs;
     this.#uselessWorkLeft = Math.min(uselessWorkMax, this.#uselessWorkLeft + regained) - count;
     if (this.#uselessWorkLeft < 0) throw new ConnectionError(errorCodes.enhanceYourCalm, "Too much work for nothing");
+  }
+
+  #countRequest(): void {
+    this.#requestsLeftInTurn -= 1;
+    if (this.#requestsLeftInTurn > 0) return;
+    this.#requestsLeftInTurn = requestsPerTurn;
+    this.letOthersRead();
   }
 
   protected override closed(): void {
