@@ -53,7 +53,7 @@ export class GrpcCall implements StreamListener {
       this.#end(endFrom(fields));
       // Nothing that follows matters.
       if (!isLast) this.cancel();
-    } else if (status !== undefined && status !== "200") this.#giveUp(endOfHttp(Number(status)));
+    } else if (status !== undefined && !isGrpc(status, fields)) this.#giveUp(endOfHttp(Number(status)));
   }
 
   onData(bytes: Buffer): void {
@@ -127,6 +127,10 @@ function lost(code: number | undefined): CallEnd {
     message: "The connection to the service ended before its answer.",
     isRefused: code === errorCodes.refusedStream,
   };
+}
+
+function isGrpc(status: string, fields: readonly Field[]): boolean {
+  return status === "200" && headerOf(fields, "content-type")?.startsWith("application/grpc") === true;
 }
 
 const unavailableStatuses: readonly number[] = [429, 502, 503, 504];

@@ -154,6 +154,14 @@ describe("an answer", () => {
       (stream) => stream.respond({ ":status": 404 }, { endStream: true }),
       { kind: "internal", message: expect.stringContaining("HTTP status 404") },
     ],
+    [
+      "of a proxy that answers with a page",
+      (stream) => {
+        stream.respond({ ":status": 200, "content-type": "text/html" });
+        stream.end("<!doctype html><title>Sign in</title>");
+      },
+      { kind: "internal", message: expect.stringContaining("HTTP status 200") },
+    ],
   ])("%s is an error, and the connection stays open", async (_, badly, error) => {
     serve = badly;
     await expect(call()).rejects.toMatchObject(error);
