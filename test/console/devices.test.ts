@@ -24,6 +24,37 @@ describe.skipIf(!browserPath)("the console on a phone, on paper and in large tex
   const signedIn = (look: object): Promise<ConsolePage> =>
     underTest.newPage({ key: underTest.stack.managementKey, ...look });
 
+  it("keeps a menu clear of the edge of the window after the phone was turned", async () => {
+    const { page } = await signedIn({ width: 844, height: 390, isTouched: true });
+    const button = page.getByRole("button", { name: "Account" });
+    await button.tap();
+    await page.locator(".menu:popover-open").waitFor();
+    await page.keyboard.press("Escape");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await button.tap();
+    const end = () => page.locator(".menu:popover-open").evaluate((menu) => menu.getBoundingClientRect().right);
+    await expect.poll(end).toBeLessThan(390 - 6);
+  });
+
+  it("keeps the page in place behind a dialog, and as wide as it was", async () => {
+    const { page, open } = await signedIn({ width: 1280, height: 600 });
+    await open("/default/presets/support-bot");
+    await page.getByText("Serves v3").waitFor();
+    const widthAndPlace = () => page.evaluate("[document.querySelector('main').clientWidth, scrollY]");
+    const before = await widthAndPlace();
+    const scroll = async () => {
+      await page.mouse.move(10, 590);
+      await page.mouse.wheel(0, 300);
+      await page.waitForTimeout(300);
+    };
+    await page.getByRole("button", { name: "Settings" }).click();
+    await scroll();
+    expect(await widthAndPlace()).toEqual(before);
+    await page.keyboard.press("Escape");
+    await scroll();
+    expect(await widthAndPlace()).not.toEqual(before);
+  });
+
   it("prints in full what is folded or cut off on the screen, and no controls", async () => {
     const { page, open } = await signedIn({ width: 720 });
     const isSeen = (text: string) => page.getByText(text).first().isVisible();
