@@ -36,6 +36,19 @@ describe.skipIf(!browserPath)("the console on a phone, on paper and in large tex
     await expect.poll(end).toBeLessThan(390 - 6);
   });
 
+  it("says why a button cannot be used after a tap, in browsers that do not focus tapped buttons", async () => {
+    const { page, open } = await signedIn({ width: 390, height: 844, isTouched: true });
+    await open("/default/presets/support-bot/try");
+    const button = page.getByRole("button", { name: "Show the merged request" });
+    await button.waitFor();
+    // This is what Safari does.
+    await page.evaluate("addEventListener('mousedown', (event) => event.preventDefault(), { capture: true })");
+    await button.tap({ force: true });
+    await page.waitForTimeout(300);
+    expect(await page.getByRole("tooltip").allInnerTexts()).toContain("Write a message first.");
+    expect(await page.locator(".reason:popover-open").count()).toBe(1);
+  });
+
   it("keeps the page in place behind a dialog, and as wide as it was", async () => {
     const { page, open } = await signedIn({ width: 1280, height: 600 });
     await open("/default/presets/support-bot");

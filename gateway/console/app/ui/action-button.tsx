@@ -51,8 +51,11 @@ export function ActionButton(props: ActionButtonProps) {
         onBlur={hide}
         onKeyDown={(event) => event.key === "Escape" && hide()}
         onClick={(event) => {
-          if (isOff) event.preventDefault();
-          else run?.();
+          if (isOff) {
+            event.preventDefault();
+            // In Safari, a tap does not, and the reason would be gone with the finger.
+            button.current?.focus();
+          } else run?.();
         }}
       >
         {children}
