@@ -68,6 +68,13 @@ describe.skipIf(!browserPath)("the console on a phone, on paper and in large tex
     expect(await widthAndPlace()).not.toEqual(before);
   });
 
+  it("begins the list of shortcuts with its title, however low the window is", async () => {
+    const { page } = await signedIn({ width: 844, height: 390 });
+    await page.keyboard.press("?");
+    const box = await page.getByRole("heading", { name: "Keyboard shortcuts" }).boundingBox();
+    expect(box?.y).toBeGreaterThan(0);
+  });
+
   it("prints in full what is folded or cut off on the screen, and no controls", async () => {
     const { page, open } = await signedIn({ width: 720 });
     const isSeen = (text: string) => page.getByText(text).first().isVisible();

@@ -73,7 +73,7 @@ export function Shortcuts({ workspace }: { readonly workspace: SessionWorkspace 
     isOpen.value = false;
   };
   return (
-    <Dialog title="Keyboard shortcuts" close={close}>
+    <Dialog title="Keyboard shortcuts" close={close} isText>
       {groups.map(([where, rows]) => (
         <section key={where} class="stack-tight">
           <h3 class="shortcut-title">{where}</h3>

@@ -7,11 +7,13 @@ interface DialogProps {
   readonly close: () => void;
   /** Whether Escape or a click outside closes it. False if that would lose something. */
   readonly isDismissible?: boolean;
+  /** Whether it is read from its beginning: then the title has the focus at first, and not the first control. */
+  readonly isText?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A modal dialog with a title. */
-export function Dialog({ title, close, isDismissible = true, children }: DialogProps) {
+export function Dialog({ title, close, isDismissible = true, isText = false, children }: DialogProps) {
   const dialog = useModal();
   const titleId = useId();
   const isTouched = useRef(false);
@@ -38,7 +40,9 @@ export function Dialog({ title, close, isDismissible = true, children }: DialogP
       }}
     >
       <div class="dialog-body">
-        <h2 id={titleId}>{title}</h2>
+        <h2 id={titleId} {...(isText ? { tabIndex: -1, autoFocus: true } : {})}>
+          {title}
+        </h2>
         {children}
       </div>
     </dialog>
