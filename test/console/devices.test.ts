@@ -75,6 +75,15 @@ describe.skipIf(!browserPath)("the console on a phone, on paper and in large tex
     expect(box?.y).toBeGreaterThan(0);
   });
 
+  it("shows a comparison in text of twice the size without scrolling sideways", async () => {
+    const { page, open, context } = await signedIn({ width: 1280 });
+    const session = await context.newCDPSession(page);
+    await session.send("Page.setFontSizes", { fontSizes: { standard: 32, fixed: 26 } });
+    await open("/default/presets/support-bot/compare/1...2");
+    await page.locator(".diff").first().waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(1280);
+  });
+
   it("prints in full what is folded or cut off on the screen, and no controls", async () => {
     const { page, open } = await signedIn({ width: 720 });
     const isSeen = (text: string) => page.getByText(text).first().isVisible();
