@@ -362,6 +362,43 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     expect(await on.faults()).toEqual([]);
   });
 
+  it("leaves keys to an input method while it composes a word", { timeout: journeyTimeoutMs }, async () => {
+    await create("composed", { model: "a" }, "Be brief.");
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    const session = await on.context.newCDPSession(page);
+    /** The key as an input method sends it while there is a word that is not confirmed yet. */
+    const pressComposing = async (key: string): Promise<void> => {
+      await session.send("Input.imeSetComposition", { text: "こ", selectionStart: 1, selectionEnd: 1 });
+      await session.send("Input.dispatchKeyEvent", { type: "rawKeyDown", key, windowsVirtualKeyCode: 229 });
+    };
+    const focused = () => page.evaluate("document.activeElement.getAttribute('aria-label')");
+    await page.getByRole("link", { name: "composed" }).waitFor();
+    await page.keyboard.press("/");
+    await pressComposing("ArrowDown");
+    expect(await focused()).toBe("Search presets by name or slug");
+
+    await on.open("/default/activity");
+    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.locator(".palette-choice").first().waitFor();
+    await pressComposing("Enter");
+    expect(await focused()).toBe("Search presets and commands");
+    expect(page.url()).toContain("/activity");
+  });
+
+  it("leaves Ctrl-K to text fields on a Mac", { timeout: journeyTimeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    await page.addInitScript(() => Object.defineProperty(navigator, "platform", { value: "MacIntel" }));
+    await on.open("/default/presets/~new");
+    await page.getByLabel("System prompt").press("Control+k");
+    await page.waitForTimeout(200);
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.getByLabel("System prompt").press("Meta+k");
+    await page.getByRole("dialog").waitFor();
+  });
+
   it("finds the actions for the current preset with Ctrl-K", { timeout: journeyTimeoutMs }, async () => {
     const slug = freshName("commanded");
     for (const model of ["a", "b"]) await create(slug, { model }, "Be brief.");

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { inWorkspace, reasonForbidden } from "../api/session.ts";
 import type { ListPage, Preset, Session, SessionWorkspace } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
+import { isComposing } from "../ui/is-composing.ts";
 import { useModal } from "../ui/use-modal.ts";
 import { useSettled } from "../ui/use-settled.ts";
 import { type Command, offeredCommands } from "./commands.ts";
@@ -10,7 +11,7 @@ import { hrefTo, navigate } from "./location.ts";
 import { hasShortcuts } from "./preferences.ts";
 import { newPresetHref, presetHref, presetsHref } from "./preset-hrefs.ts";
 import { sections } from "./sections.ts";
-import { openShortcuts } from "./shortcuts.tsx";
+import { heldKey, openShortcuts } from "./shortcuts.tsx";
 
 const isOpen = signal(false);
 
@@ -30,8 +31,9 @@ export function Palette(props: PaletteProps) {
   // As soon as the page is shown, because the first keystroke may follow at once.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
-        return;
+      // On a Mac, Ctrl K deletes the rest of a line.
+      const isHeld = heldKey === "Ctrl" ? event.ctrlKey : event.metaKey && !event.ctrlKey;
+      if (event.key.toLowerCase() !== "k" || !isHeld || event.altKey || event.shiftKey) return;
       event.preventDefault();
       isOpen.value = !isOpen.value;
     };
@@ -69,7 +71,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step && event.key !== "Enter") return;
+    if ((!step && event.key !== "Enter") || isComposing(event)) return;
     event.preventDefault();
     if (choices.length === 0) return;
     if (step) setAt((chosen + step + choices.length) % choices.length);

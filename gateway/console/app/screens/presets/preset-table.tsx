@@ -1,5 +1,6 @@
 import type { Preset, SessionWorkspace } from "../../api/types.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
+import { isComposing } from "../../ui/is-composing.ts";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 
@@ -53,7 +54,7 @@ export function stepTo(by: 1 | -1): void {
 /** Handles arrow keys while the focus is in the list or above it. */
 export function stepByArrow(event: KeyboardEvent): void {
   const by = ({ ArrowDown: 1, ArrowUp: -1 } as const)[event.key];
-  if (!by) return;
+  if (!by || isComposing(event)) return;
   event.preventDefault();
   stepTo(by);
 }
