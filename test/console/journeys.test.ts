@@ -399,6 +399,27 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     await page.getByRole("dialog").waitFor();
   });
 
+  it("hears each page and each notice once", { timeout: journeyTimeoutMs }, async () => {
+    const slug = freshName("heard");
+    for (const model of ["a", "b"]) await create(slug, { model }, "Be brief.");
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    await page
+      .getByRole("status")
+      .getByText(/\d preset/)
+      .waitFor();
+    await page.keyboard.press("c");
+    // The focus has it read out.
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("New preset");
+    expect(await page.getByRole("status").filter({ hasText: "New preset" }).count()).toBe(0);
+    await on.open(`/default/presets/${slug}?v=1`);
+    await press(on, "Roll back to v1");
+    // Otherwise, the notices that are there already would be read out again together with a new one.
+    const notices = page.getByRole("region", { name: "Notifications" }).getByRole("status");
+    await notices.getByText(`${slug} now serves v1.`).waitFor();
+    expect(await notices.getAttribute("aria-atomic")).toBe("false");
+  });
+
   it("finds the actions for the current preset with Ctrl-K", { timeout: journeyTimeoutMs }, async () => {
     const slug = freshName("commanded");
     for (const model of ["a", "b"]) await create(slug, { model }, "Be brief.");

@@ -25,10 +25,11 @@ export function Page({ title, heading, crumbs, actions, children }: PageProps) {
   // Only on arrival, not when the title changes; and before the next keystroke, which would go elsewhere.
   useLayoutEffect(() => {
     // On the first page, the browser's own focus order applies.
-    if (!isFirstPage && document.activeElement?.closest("main") === null) {
-      head.current?.focus({ preventScroll: true });
+    if (!isFirstPage) {
+      // A heading that takes the focus is read out because of that.
+      if (document.activeElement?.closest("main") === null) head.current?.focus({ preventScroll: true });
+      else announce(title);
     }
-    if (!isFirstPage) announce(title);
     isFirstPage = false;
   }, []);
   return (

@@ -51,7 +51,8 @@ export function Toasts() {
         if (!currentTarget.contains(relatedTarget as Node | null)) before.current = relatedTarget;
       }}
     >
-      <div role="status">
+      {/* Only what is new is announced: by default, that would be everything in it. */}
+      <div role="status" aria-atomic="false">
         {toasts.value.map(({ id, text, action }) => (
           <div class="toast" key={id}>
             <p>{text}</p>
