@@ -43,7 +43,7 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
       if (click) await page.getByRole("button", { name: click }).first().click();
       expect(await smallTargets(on), `${path} ${click ?? ""}`).toEqual([]);
       const sizes = await page
-        .locator("input:not([type=checkbox], [type=radio]), select, textarea")
+        .locator("input:not([type=checkbox], [type=radio]), select, textarea, .cm-content")
         .evaluateAll((fields) =>
           fields.map((field) => Number.parseFloat(field.ownerDocument.defaultView.getComputedStyle(field).fontSize)),
         );
@@ -283,6 +283,9 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     const editor = await page.locator(".cm-content").boundingBox();
     expect(editor?.y).toBeLessThan(next?.y ?? 0);
     await prompt.press("Control+Enter");
+    await page.getByRole("button", { name: "Save new version" }).waitFor();
+    await page.goBack();
+    await page.locator(".cm-content").press("Control+Enter");
     await page.getByRole("button", { name: "Save new version" }).waitFor();
   });
 

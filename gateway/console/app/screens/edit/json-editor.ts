@@ -72,6 +72,9 @@ const look = EditorView.theme({
   ".cm-diagnostic": { fontFamily: "var(--font-sans)" },
 });
 
+/** Ctrl Enter submits the form, as it does in every other field. */
+const keys = [...defaultKeymap.filter(({ key }) => key !== "Mod-Enter"), ...historyKeymap, ...lintKeymap];
+
 export function createJsonEditor({ root, text, label, onChange }: JsonEditorParts): JsonEditor {
   let issues: readonly Issue[] = [];
   const parseFaults = jsonParseLinter();
@@ -101,7 +104,7 @@ export function createJsonEditor({ root, text, label, onChange }: JsonEditorPart
         json(),
         syntaxHighlighting(colors),
         linter(findFaults, { delay: 300 }),
-        keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+        keymap.of(keys),
         EditorView.lineWrapping,
         // A scrollable area must be reachable by keyboard, and have a name.
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
