@@ -27,9 +27,10 @@ const piece = chunkOf(`data: ${"x".repeat(60_000)}\n\n`);
 /** As fast as it is read. */
 function streamOfPieces(count: number): Script {
   return async (_request, socket) => {
+    const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.write(streamHead);
     for (let sent = 0; sent < count && !socket.destroyed; sent++) {
-      if (!socket.write(piece)) await new Promise((resolve) => socket.once("drain", resolve).once("close", resolve));
+      if (!socket.write(piece)) await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), closed]);
     }
     socket.write(lastChunk);
   };
