@@ -65,6 +65,15 @@ describe.skipIf(!browserPath)("the console on a phone, on paper and in large tex
     expect(await placeAfterScrolling()).toBe(300);
   });
 
+  it("keeps a page that needs no scrollbar as wide as it was behind a dialog", async () => {
+    const { page } = await signedIn({ width: 1280, height: 2000 });
+    const width = () => page.evaluate("document.body.offsetWidth");
+    const before = await width();
+    await page.keyboard.press("?");
+    await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
+    expect(await width()).toBe(before);
+  });
+
   it("begins the list of shortcuts with its title, however low the window is", async () => {
     const { page } = await signedIn({ width: 844, height: 390 });
     await page.keyboard.press("?");
