@@ -22,7 +22,7 @@ const side = {
 };
 
 /** Node reads up to 2 MiB of a connection at once. After so many requests, others are read first. */
-const requestsPerTurn = 256;
+const requestsBetweenPauses = 256;
 
 /**
  * How many useless operations a client may cause at once, and how many per second: streams that it resets, or that we
@@ -43,7 +43,7 @@ interface ServerListener {
 /** The server's side of a connection. */
 export class ServerConnection extends Http2Connection {
   readonly #listener: ServerListener;
-  #requestsLeftInTurn = requestsPerTurn;
+  #requestsUntilPause = requestsBetweenPauses;
   #uselessWorkLeft = uselessWorkMax;
   #countedAtMs = monotonicMs();
 
@@ -126,9 +126,9 @@ export class ServerConnection extends Http2Connection {
   }
 
   #countRequest(): void {
-    this.#requestsLeftInTurn -= 1;
-    if (this.#requestsLeftInTurn > 0) return;
-    this.#requestsLeftInTurn = requestsPerTurn;
+    this.#requestsUntilPause -= 1;
+    if (this.#requestsUntilPause > 0) return;
+    this.#requestsUntilPause = requestsBetweenPauses;
     this.letOthersRead();
   }
 
