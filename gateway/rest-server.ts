@@ -25,6 +25,7 @@ import { AccessLog } from "./http/access-log.ts";
 import { createEdgeServer } from "./http/edge-server.ts";
 import { answerErrors } from "./http/error-handler.ts";
 import { Exchanges } from "./http/exchanges.ts";
+import { KnownPaths } from "./http/known-paths.ts";
 import { Refusals } from "./http/refusals.ts";
 import { addRequestHooks } from "./http/request-hooks.ts";
 import { Forwarder } from "./inference/forward/forwarder.ts";
@@ -46,7 +47,6 @@ import { memberRoutes } from "./routes/members.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { oneModelRoutes } from "./routes/one-model.ts";
 import { organizationChangeRoutes } from "./routes/organization-changes.ts";
-import { withMethodsRefused } from "./routes/other-methods.ts";
 import { presetRoutes } from "./routes/presets.ts";
 import { probeRoutes } from "./routes/probes.ts";
 import { resolveRoutes } from "./routes/resolve.ts";
@@ -89,7 +89,9 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   const limits = new Limits(config, metrics);
   readBodies(app);
   limits.watch(app);
-  addRequestHooks(app, exchanges, parts.health, logger);
+  const knownPaths = new KnownPaths(routerOptions);
+  knownPaths.watch(app);
+  addRequestHooks(app, exchanges, knownPaths, parts.health, logger);
   answerErrors(app, refusals, logger);
 
   const forwarder = new Forwarder({
@@ -104,6 +106,13 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
   await addRoutes(app, parts, limits, forwarder);
   return app;
 }
+
+const routerOptions = {
+  ignoreTrailingSlash: true,
+  // A slug that is too long must reach its own check, so the router has no limit.
+  maxParamLength: Number.MAX_SAFE_INTEGER,
+  querystringParser: parseQuery,
+};
 
 function createApp(
   { bodyBytesMax, httpTimeouts }: RestParts["config"],
@@ -120,12 +129,7 @@ function createApp(
       refusals.refuse(reply, error);
     },
     genReqId: ({ headers }) => saneRequestId(headers["x-request-id"]) ?? newId(),
-    routerOptions: {
-      ignoreTrailingSlash: true,
-      // A slug that is too long must reach its own check, so the router has no limit.
-      maxParamLength: Number.MAX_SAFE_INTEGER,
-      querystringParser: parseQuery,
-    },
+    routerOptions,
     schemaErrorFormatter: (errors) => invalidRequest(violationsFrom(errors as ErrorObject[])),
   });
   // Bodies and headers are checked by their handlers, and answers are already text. Their schemas are for
@@ -144,26 +148,24 @@ async function addRoutes(app: FastifyInstance, parts: RestParts, limits: Limits,
   const { access, keyChanges } = openAccess(parts, limits, cookie);
   const presetCache = new PresetCache(clients.presets, config, metrics);
   const described = describedRoutes(app);
-  await withMethodsRefused(app, async () => {
-    createPresetRoutes(app, access, clients, presetCache);
-    await resolveRoutes(app, access, clients, config.inferenceBodyBytesMax);
-    presetRoutes(app, access, clients, presetCache);
-    versionRoutes(app, access, clients);
-    changeRoutes(app, access, clients);
-    modelRoutes(app, access, clients, upstreams);
-    oneModelRoutes(app, access, clients, upstreams);
-    keyRoutes(app, access, keyChanges, clients);
-    workspaceRoutes(app, access, keyChanges, clients);
-    workspaceMemberRoutes(app, access, clients);
-    memberRoutes(app, access, keyChanges, clients);
-    organizationChangeRoutes(app, access, clients);
-    probeRoutes(app, health);
-    await inferenceRoutes(app, access, presetCache, forwarder, inferenceMetrics, config.inferenceBodyBytesMax);
-    referenceRoutes(app, described);
-    sessionRoutes(app, access, keyChanges, clients, cookie);
-    const logFault = (reason: string) => logger.warn({ reason }, "the console is not served");
-    assetRoutes(app, readAssets(config.consoleFolder, logFault));
-  });
+  createPresetRoutes(app, access, clients, presetCache);
+  await resolveRoutes(app, access, clients, config.inferenceBodyBytesMax);
+  presetRoutes(app, access, clients, presetCache);
+  versionRoutes(app, access, clients);
+  changeRoutes(app, access, clients);
+  modelRoutes(app, access, clients, upstreams);
+  oneModelRoutes(app, access, clients, upstreams);
+  keyRoutes(app, access, keyChanges, clients);
+  workspaceRoutes(app, access, keyChanges, clients);
+  workspaceMemberRoutes(app, access, clients);
+  memberRoutes(app, access, keyChanges, clients);
+  organizationChangeRoutes(app, access, clients);
+  probeRoutes(app, health);
+  await inferenceRoutes(app, access, presetCache, forwarder, inferenceMetrics, config.inferenceBodyBytesMax);
+  referenceRoutes(app, described);
+  sessionRoutes(app, access, keyChanges, clients, cookie);
+  const logFault = (reason: string) => logger.warn({ reason }, "the console is not served");
+  assetRoutes(app, readAssets(config.consoleFolder, logFault));
 }
 
 /** The organization service counts as out of reach if nothing is heard from it for this long. */

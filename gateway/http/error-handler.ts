@@ -2,12 +2,12 @@ import { errorCodes, type FastifyInstance } from "fastify";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
 import type { Logger } from "../../services/platform/observe/logger.ts";
 import { errorAnswer } from "../json/errors.ts";
-import { bodyTooLarge, HttpError, nothingFoundAt } from "../json/http-error.ts";
+import { bodyTooLarge, HttpError, methodNotTaken, nothingFoundAt } from "../json/http-error.ts";
 import { errorShapeOf } from "./error-shape.ts";
 import { logIdsOf } from "./log-ids.ts";
 import type { Refusals } from "./refusals.ts";
 
-/** Answers everything that is thrown for a request, and requests for paths without a route. */
+/** Answers everything that is thrown for a request, and requests without a route. */
 export function answerErrors(app: FastifyInstance, refusals: Refusals, logger: Logger): void {
   app.setErrorHandler(async (thrown, request, reply) => {
     // Fastify's error does not contain the limit.
@@ -25,5 +25,8 @@ export function answerErrors(app: FastifyInstance, refusals: Refusals, logger: L
     return reply;
   });
   // A hook and not a handler: the body of such a request is not read.
-  app.addHook("onRequest", ({ is404, url }, _reply, done) => done(is404 ? nothingFoundAt(url) : undefined));
+  app.addHook("onRequest", ({ is404, url, knownPath }, _reply, done) => {
+    if (knownPath) done(methodNotTaken(knownPath.methods));
+    else done(is404 ? nothingFoundAt(url) : undefined);
+  });
 }

@@ -10,5 +10,5 @@ declare module "fastify" {
 
 /** The shape of errors on the route, including those before its handler runs. */
 export function errorShapeOf(request: FastifyRequest): ErrorShape | undefined {
-  return request.routeOptions.config?.errorShape;
+  return request.routeOptions.config?.errorShape ?? request.knownPath?.errorShape;
 }

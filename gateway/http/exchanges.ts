@@ -127,7 +127,7 @@ export class Exchanges {
     const { routeOptions } = request;
     this.#accessLog.record({
       method: request.method,
-      route: routeOptions.url,
+      route: routeOptions.url ?? request.knownPath?.url,
       status,
       ms: monotonicMs() - exchange.startedAtMs,
       requestId: request.id,
@@ -153,7 +153,7 @@ function beginTrace(tracer: Tracer | undefined, request: FastifyRequest): Trace 
   const { routeOptions } = request;
   // Probes are not traced: they belong to no caller's request.
   if (isQuiet(routeOptions)) return undefined;
-  trace.span.nameAs(`${request.method} ${routeOptions.url ?? "none"}`);
+  trace.span.nameAs(`${request.method} ${routeOptions.url ?? request.knownPath?.url ?? "none"}`);
   trace.span.nameRequest(request.id);
   return trace;
 }

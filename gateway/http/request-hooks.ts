@@ -4,13 +4,21 @@ import type { Logger } from "../../services/platform/observe/logger.ts";
 import type { Health } from "../../services/platform/process/health.ts";
 import type { Exchanges } from "./exchanges.ts";
 import { checkHeaders } from "./header-rules.ts";
+import type { KnownPaths } from "./known-paths.ts";
 import { logIdsOf } from "./log-ids.ts";
 
 /** What is done for every request, whatever its route. */
-export function addRequestHooks(app: FastifyInstance, exchanges: Exchanges, health: Health, logger: Logger): void {
+export function addRequestHooks(
+  app: FastifyInstance,
+  exchanges: Exchanges,
+  knownPaths: KnownPaths,
+  health: Health,
+  logger: Logger,
+): void {
   app.decorateRequest("exchange", undefined);
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    if (request.is404) request.knownPath = knownPaths.find(request);
     exchanges.begin(reply, done);
   });
   app.addHook("onRequest", ({ raw }, _reply, done) => {

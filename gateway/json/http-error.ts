@@ -47,6 +47,11 @@ export function rateLimitHeaders({ limit, remaining, fullInSeconds }: Allowance)
   };
 }
 
+export function methodNotTaken(taken: ReadonlySet<string>): HttpError {
+  const allow = [...taken].sort().join(", ");
+  return new HttpError(405, `This path takes ${allow}.`, { allow });
+}
+
 export function nothingFoundAt(url: string): HttpError {
   const [path = ""] = url.split("?");
   return new HttpError(404, `There is nothing at ${path}. ${hintFor(path)}`);
