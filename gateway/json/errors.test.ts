@@ -34,6 +34,7 @@ describe("errorAnswer", () => {
   });
 
   it.each<[ErrorKind, string | undefined]>([
+    ["unauthenticated", "false"],
     ["already_exists", "false"],
     ["failed_precondition", "false"],
     ["aborted", undefined],

@@ -58,11 +58,14 @@ interface ErrorAnswer {
   readonly body: string;
 }
 
-/** The clients of OpenAI and Anthropic retry a 409. That only helps if a change was aborted. */
+/**
+ * The clients of OpenAI and Anthropic retry a 409, which only helps if a change was aborted. Claude Code retries a 401 for
+ * minutes.
+ */
 const doNotRetry = { "x-should-retry": "false" };
 
 const headersByKind: Readonly<Partial<Record<ErrorKind, Readonly<Record<string, string>>>>> = {
-  unauthenticated: { "www-authenticate": "Bearer" },
+  unauthenticated: { "www-authenticate": "Bearer", ...doNotRetry },
   already_exists: doNotRetry,
   failed_precondition: doNotRetry,
 };
