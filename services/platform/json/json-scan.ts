@@ -151,17 +151,17 @@ export class JsonScan {
 
   #readString(from: number, until: number): number {
     const bytes = this.#bytes;
-    for (let at = from; at < until; at++) {
+    let at = from;
+    while (at < until) {
       const code = bytes[at] as number;
-      if (code === quote) {
+      if (isPlain[code] === 1) at++;
+      else if (code === backslash) at = escapeEnd(bytes, at);
+      else if (code === quote) {
         this.#endString(at + 1);
         return at + 1;
-      }
-      if (code === backslash) at = escapeEnd(bytes, at) - 1;
-      else if (code < 0x20) throw notJson(bytes, at);
-      if (at + 1 >= until) return at + 1;
+      } else throw notJson(bytes, at);
     }
-    return from;
+    return at;
   }
 
   #endString(end: number): void {
@@ -182,6 +182,10 @@ export class JsonScan {
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
+
+/** The bytes of a string that stand for themselves. */
+const isPlain = new Uint8Array(256).fill(1, 0x20);
+isPlain[quote] = isPlain[backslash] = 0;
 
 const escapable = new Uint8Array(256);
 for (const code of Buffer.from('"\\/bfnrt')) escapable[code] = 1;
