@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseSigningKeys } from "../../services/organization/domain/signing-keys.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { jsonType } from "../support/patterns.ts";
 import { type Answer, request } from "../support/rest.ts";
@@ -72,6 +73,24 @@ describe("without the preset service", () => {
     expect(await versionCount(slug)).toBe(1);
     await stack.gateway.stop();
     await stack.gateway.start(gateway);
+  });
+
+  it("returns 409 for a locked preset even if the service was away at first, so that nothing was sent", async () => {
+    const slug = freshName("locked");
+    await stack.create(slug);
+    await stack.gateway.stop();
+    await stack.gateway.start({ requestTimeoutMs: 30_000 });
+    await stack.preset.stop();
+    const lock = "SELECT slug FROM presets WHERE workspace_id = ? AND slug = ? FOR UPDATE";
+    const answer = await inTransaction(stack.presetPool, async (connection) => {
+      await connection.execute(lock, [idToBytes(stack.workspaceId), slug]);
+      const creation = stack.create(slug);
+      await stack.preset.start();
+      return creation;
+    });
+    await stack.gateway.stop();
+    await stack.gateway.start(gateway);
+    expectError(answer, 409);
   });
 });
 

@@ -225,6 +225,16 @@ describe("a closing connection", () => {
     expect(told).toEqual(expect.arrayContaining(["a undefined", `b ${errorCodes.refusedStream}`]));
   });
 
+  it("refuses its requests if it cannot be made", async () => {
+    const closed = createServer();
+    await once(closed.listen(0, "127.0.0.1"), "listening");
+    const port = portOf(closed);
+    await new Promise((resolve) => closed.close(resolve));
+    connection = new ClientConnection(connect(port, "127.0.0.1"), listener);
+    ask("a");
+    await expect.poll(() => told).toEqual([`a ${errorCodes.refusedStream}`, "closed"]);
+  });
+
   it("closes when stream ids run out, and refuses waiting requests", async () => {
     await open(WornConnection);
     await greet({ maxConcurrentStreams: 1 });

@@ -35,10 +35,15 @@ export class ClientConnection extends Http2Connection {
   /** As many as the server processes at a time. */
   #streamsMax = Number.POSITIVE_INFINITY;
   readonly #waiting = new Map<Http2Stream, WaitingRequest>();
+  #hasConnected: boolean;
 
   constructor(socket: Socket, listener: ClientListener) {
     super(socket, side);
     this.#listener = listener;
+    this.#hasConnected = !socket.connecting;
+    socket.once("connect", () => {
+      this.#hasConnected = true;
+    });
   }
 
   /** Sends a request in one piece. */
@@ -100,6 +105,9 @@ export class ClientConnection extends Http2Connection {
 
   protected override closed(): void {
     this.#refuseWaiting();
+    // Nothing has left this process.
+    if (!this.#hasConnected)
+      for (const [, stream] of this.streams.entries()) this.end(stream, errorCodes.refusedStream);
     super.closed();
     this.#listener.onClose();
   }

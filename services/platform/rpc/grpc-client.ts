@@ -7,7 +7,7 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
-import { canceled, isOfKind, unavailable } from "../domain/domain-error.ts";
+import { canceled, isOfKind } from "../domain/domain-error.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Channel } from "./channel.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -62,7 +62,7 @@ async function callUntilDeadline(
     const isBounded = timeouts < timeoutsMax && (hasOthers || (endpoint && channel.isLastResort(endpoint)));
     const deadlineMs = isBounded ? attemptDeadlineMs(options) : options.deadlineMs;
     try {
-      if (!endpoint) throw unavailable("No address of the service is known. Try again.", channel.fault);
+      if (!endpoint) throw noAddressKnown(channel.fault);
       return await callOnce(endpoint.connection, method, frame, options, deadlineMs);
     } catch (error) {
       const isTimeout = isOfKind(error, "deadline_exceeded") && deadlineMs < options.deadlineMs;
@@ -80,6 +80,14 @@ async function callUntilDeadline(
       if (pauseMs > 0) await sleep(pauseMs);
     }
   }
+}
+
+function noAddressKnown(cause: Error | undefined): RefusedCall {
+  return new RefusedCall("unavailable", {
+    reason: "",
+    message: "No address of the service is known. Try again.",
+    cause,
+  });
 }
 
 const backoffFirstMs = 25;

@@ -54,8 +54,8 @@ afterEach(async () => {
   server.close();
 });
 
-async function call(timeoutMs = 10_000): Promise<string> {
-  const options = { requestId: "test", deadlineMs: monotonicMs() + timeoutMs };
+async function call(timeoutMs = 10_000, onOutcomeUnknown = () => {}): Promise<string> {
+  const options = { requestId: "test", deadlineMs: monotonicMs() + timeoutMs, onOutcomeUnknown };
   return (await grpcClient(AccessService, channel).getKeySet({}, options)).jwksJson;
 }
 
@@ -255,10 +255,16 @@ describe("a call is retried", () => {
     const { port } = server.address() as AddressInfo;
     for (const session of sessions) session.destroy();
     await new Promise((resolve) => server.close(resolve));
-    const answered = call();
+    await expect.poll(() => channel.fault).toBeDefined();
+    let isOutcomeUnknown = false;
+    const answered = call(10_000, () => {
+      isOutcomeUnknown = true;
+    });
     await new Promise((resolve) => setTimeout(resolve, 300));
     await once(server.listen(port, "127.0.0.1"), "listening");
     expect(await answered).toBe("answered");
+    // It was sent only once.
+    expect(isOutcomeUnknown).toBe(false);
   });
 });
 

@@ -55,7 +55,8 @@ export class GrpcConnection {
   call(path: string, headers: readonly string[], frame: Buffer, listener: CallListener): { cancel(): void } {
     const connection = this.#connection;
     if (!connection || connection.isClosing) {
-      queueMicrotask(() => listener.onEnd({ code: Code.Unavailable, message: "The service cannot be reached." }));
+      const message = "The service cannot be reached.";
+      queueMicrotask(() => listener.onEnd({ code: Code.Unavailable, message, isRefused: true }));
       return { cancel: () => {} };
     }
     const call = new GrpcCall(listener);

@@ -88,7 +88,7 @@ function endSpan(span: Span, code: string): void {
   span.end(code === "OK" ? undefined : code);
 }
 
-/** The service has not started on it, and will not: it may be retried at once. */
+/** The service has not started on it, and will not, perhaps because it was never sent: it may be retried at once. */
 export class RefusedCall extends DomainError {}
 
 function notAnswered(): DomainError {
@@ -97,7 +97,7 @@ function notAnswered(): DomainError {
 
 /** The error that the service sent, or one for a service that did not answer. */
 function errorFrom({ code = Code.Internal, message, details, isRefused }: CallEnd, fault: Error | undefined): Error {
-  if (isRefused) return new RefusedCall("unavailable", { reason: "", message });
+  if (isRefused) return new RefusedCall("unavailable", { reason: "", message, cause: fault });
   try {
     if (details) return fromStatusMessage(readMessage(StatusSchema, details));
     return fromStatusMessage(create(StatusSchema, { code, message }), fault);
