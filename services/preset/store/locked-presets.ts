@@ -1,10 +1,14 @@
 import { type PresetKey, presetKey } from "../domain/preset.ts";
 
+/** One that is forgotten too early costs its next batch one more wait for the lock. */
+const keysMax = 1_000;
+
 /**
  * Presets whose row another session held for long. They are written in batches of their own, without waiting for the
  * lock.
  */
 export class LockedPresets {
+  /** In the order in which they were last found locked. */
   readonly #keys = new Set<string>();
 
   has(preset: PresetKey): boolean {
@@ -12,7 +16,12 @@ export class LockedPresets {
   }
 
   add(preset: PresetKey): void {
-    this.#keys.add(presetKey(preset));
+    const key = presetKey(preset);
+    this.#keys.delete(key);
+    this.#keys.add(key);
+    if (this.#keys.size <= keysMax) return;
+    const [oldest] = this.#keys;
+    this.#keys.delete(oldest as string);
   }
 
   delete(preset: PresetKey): void {
