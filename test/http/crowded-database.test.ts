@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import type { Pool } from "../../services/platform/mysql/pool.ts";
+import { failureOf } from "../support/failures.ts";
 import { upTo } from "../support/preset-store.ts";
+import { type Call, openRpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import type { Tenant } from "../support/tenants.ts";
 
@@ -61,6 +65,33 @@ describe("a tenant with more requests than the database can serve at once", () =
       expect(answered.filter((each) => each === "crowd 200")).toHaveLength(crowdSize);
     },
   );
+});
+
+describe("a caller for whom there is no room to wait for the database", () => {
+  /** As many of one tenant as may hold a connection, or wait for one. */
+  const room = 502;
+
+  it("is told that the database is overloaded, not that it is out of reach", async () => {
+    const access = openRpcCalls(stack.organization.config);
+    const { accessToken } = await access.gRPC(AccessService.method.exchangeKey, { key: stack.apiKey });
+    const calls = openRpcCalls(stack.preset.config);
+    const list = (call: Call, offset: number) => call(PresetService.method.listPresets, { offset }, accessToken);
+    let crowd: Promise<unknown> | undefined;
+    await whileLocked("preset", async () => {
+      crowd = Promise.all(upTo(room).map((n) => list(calls.gRPC, n)));
+      await expect.poll(() => underWay("preset")).toBe(room);
+      const failures = await Promise.all([calls.gRPC, calls.Connect].map((call) => failureOf(list(call, 0))));
+      for (const failure of failures)
+        expect(failure).toMatchObject({
+          code: "UNAVAILABLE",
+          reason: "OVERLOADED",
+          message: expect.stringContaining("The database is overloaded"),
+        });
+    });
+    await crowd;
+    access.close();
+    calls.close();
+  });
 });
 
 /** Blocks everything that a service is asked. */

@@ -121,6 +121,9 @@ export class ConnectionError extends Error {
   }
 }
 
+/** All connections are in use, and there may be no more of them; as far as is known, the database can be reached. */
+export class NoConnectionFree extends ConnectionError {}
+
 /**
  * Rows exist by now that did not when we looked: a retry of ours was faster, or another caller through another node of
  * a cluster, where our lock does not hold. Trying again finds them.

@@ -5,7 +5,7 @@ import type { Deadline } from "../process/deadline.ts";
 import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
 import { ConnectionQueue } from "./connection-queue.ts";
 import { connectionOptions, type Protocol, protocolOf, sessionStatements } from "./database-url.ts";
-import { ConnectionError } from "./errors.ts";
+import { ConnectionError, NoConnectionFree } from "./errors.ts";
 import { collation, sessionSettings } from "./session.ts";
 import { statementObserver } from "./statement-metrics.ts";
 import { recordStatement } from "./statement-spans.ts";
@@ -181,16 +181,14 @@ export class Pool {
       if (idle) return resolve(idle);
       if (this.#onEmpty) return reject(new ConnectionError("The pool is closed"));
       if (this.#isQueueFull(tenant)) this.#waiting.rejectCanceled();
-      if (this.#isQueueFull(tenant))
-        return reject(new ConnectionError("Too many wait for a connection to the database", this.#connectFault?.error));
+      if (this.#isQueueFull(tenant)) return reject(this.#noneFree("Too many wait for a connection to the database"));
       this.#waiting.add({
         tenant,
         isCanceled: caller?.isCanceled ?? (() => false),
         resolve,
         reject,
         waitMs: caller ? Math.max(0, caller.deadlineMs - monotonicMs()) : this.#settings.statementTimeoutMs,
-        lateError: () =>
-          new ConnectionError("No connection to the database was free in time", this.#connectFault?.error),
+        lateError: () => this.#noneFree("No connection to the database was free in time"),
       });
       this.#openMore();
     });
@@ -243,6 +241,12 @@ export class Pool {
     const { waitingMax } = this.#limits;
     const isOne = tenant !== undefined;
     return this.#waiting.size >= waitingMax || (isOne && this.#waiting.sizeOf(tenant) >= waitingMax / 2);
+  }
+
+  /** If the last attempt to connect failed, that is the reason. */
+  #noneFree(message: string): ConnectionError {
+    const fault = this.#connectFault?.error;
+    return fault ? new ConnectionError(message, fault) : new NoConnectionFree(message);
   }
 
   #takeIdle(tenant: string | undefined): PoolConnection | undefined {

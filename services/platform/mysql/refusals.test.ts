@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NoConnectionFree } from "./errors.ts";
 import { databaseUnavailable } from "./refusals.ts";
 
 function mysqlError(parts: { code?: string; errno?: number }): Error {
@@ -21,5 +22,16 @@ describe("an unreachable database", () => {
       kind: "unavailable",
       cause: { message: expect.stringContaining("no room left"), cause },
     });
+  });
+});
+
+it("reports a database without a free connection as overloaded, with a time to try again", () => {
+  const cause = new NoConnectionFree("Too many wait");
+  expect(databaseUnavailable(cause)).toMatchObject({
+    kind: "unavailable",
+    reason: "OVERLOADED",
+    retryAfterMs: 1_000,
+    message: expect.stringContaining("overloaded"),
+    cause,
   });
 });

@@ -1,5 +1,5 @@
 import { DomainError, unavailable } from "../domain/domain-error.ts";
-import { CommitUnknown, isFull } from "./errors.ts";
+import { CommitUnknown, isFull, NoConnectionFree } from "./errors.ts";
 
 // What a caller is told about a database fault. Each keeps its cause for the log.
 
@@ -29,10 +29,21 @@ export function conflictNotSettled(cause: unknown): DomainError {
 }
 
 export function databaseUnavailable(cause: unknown): DomainError {
+  if (cause instanceof NoConnectionFree) return databaseOverloaded(cause);
   return unavailable(
     "The database cannot be reached right now. Try again in a moment; with the same request id, nothing is stored twice.",
     isFull(cause)
       ? new Error("The database has no room left: free space on its disk, or let its tables grow", { cause })
       : cause,
   );
+}
+
+function databaseOverloaded(cause: NoConnectionFree): DomainError {
+  return new DomainError("unavailable", {
+    reason: "OVERLOADED",
+    message:
+      "The database is overloaded, or does not answer, right now. Try again in a moment; with the same request id, nothing is stored twice.",
+    retryAfterMs: 1_000,
+    cause,
+  });
 }
