@@ -203,6 +203,56 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     await on.context.close();
   });
 
+  it.each([390, 1280])(
+    "cuts off the end of a name, not its beginning, in scripts from right to left, %i px wide",
+    async (width) => {
+      const { stack } = underTest;
+      const { makeMember, makeKey, makeWorkspace, call } = administrator(stack);
+      const first = "ראשון";
+      const name = `${first}${" ועוד מילה".repeat(9)}`;
+      const slug = `from-right-${width}`;
+      const creator_user_id = await makeMember(`${slug}@example.com`);
+      await call("PATCH", `/organization/members/${creator_user_id}`, { first_name: name, last_name: name });
+      const { key } = await makeKey({ name, creator_user_id });
+      for (const temperature of [0, 1]) await stack.create(slug, { model: "a", temperature, messages: [] }, { key });
+      await stack.request("PATCH", `/presets/${slug}`, { key, body: { name, description: name.repeat(5) } });
+      await makeWorkspace(slug);
+      await call("PATCH", `/workspaces/${slug}`, { name, description: name.repeat(5) });
+      const on = await signedIn({ width });
+      for (const path of [
+        "default/presets",
+        `default/presets/${slug}`,
+        `default/presets/${slug}/compare/1...2`,
+        "default/keys",
+        "default/team",
+        `default/team/${slug}`,
+        "default/activity",
+        "default/activity?log=organization",
+        `${slug}/presets`,
+      ]) {
+        await on.open(`/${path}`);
+        await on.page.getByText(first).locator("visible=true").first().waitFor();
+        const hidden = await on.page.getByText(first).evaluateAll(
+          (texts, first) =>
+            texts.flatMap((text) => {
+              const content = [...text.childNodes].find((node) => node.textContent?.startsWith(first));
+              const cutting = text.closest(".cut, .clamp, .target, .heading-name, .switcher bdi");
+              if (!text.checkVisibility() || !content || !cutting) return [];
+              const range = text.ownerDocument.createRange();
+              range.setStart(content, 0);
+              range.setEnd(content, first.length);
+              const [word, box] = [range.getBoundingClientRect(), cutting.getBoundingClientRect()];
+              const isSeen = word.left > box.left - 1 && word.right < box.right + 1;
+              return isSeen ? [] : [cutting.outerHTML.slice(0, 150)];
+            }),
+          first,
+        );
+        expect(hidden, path).toEqual([]);
+      }
+      await on.context.close();
+    },
+  );
+
   it("opens the preset whose row is clicked, and covers nothing else, in browsers that position no rows", async () => {
     for (const name of ["first", "second", "third"])
       await underTest.stack.create(`row-${name}`, { model: "a", messages: [] });

@@ -64,14 +64,16 @@ export function VersionView({ content, query, workspace, slug }: VersionViewProp
         <p class="panel-foot muted small">
           {/* The name comes last, because it may arrive late or be truncated. */}
           <span class="version-made">
-            v{version}
-            {dialect && (
-              <>
-                , from a <code>{dialect}</code> request
-              </>
-            )}{" "}
-            · made <Time at={createdAt} /> by{" "}
-            <span data-coming={areNamesLoading() ? "" : undefined}>
+            <span>
+              v{version}
+              {dialect && (
+                <>
+                  , from a <code>{dialect}</code> request
+                </>
+              )}{" "}
+              · made <Time at={createdAt} /> by
+            </span>{" "}
+            <span class="cut" data-coming={areNamesLoading() ? "" : undefined}>
               <Person id={creatorId} />
             </span>
           </span>
