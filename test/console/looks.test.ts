@@ -659,4 +659,24 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     );
     expect(await page.getByRole("button").and(page.locator(":visible")).count()).toBe(0);
   });
+
+  it.each([
+    ["in portrait", 718],
+    ["in landscape", 1047],
+  ])("prints times as dates, which stay true, %s", async (_, width) => {
+    const on = await signedIn({ width });
+    const { page } = on;
+    const screens = ["presets", "presets/support-bot", "presets/support-bot/compare/1...2", "keys", "activity"];
+    for (const path of screens) {
+      await on.open(`/default/${path}`);
+      await page.emulateMedia({ media: "screen" });
+      const times = page.locator("time").and(page.locator(":visible"));
+      await times.first().waitFor();
+      for (const words of await times.allInnerTexts()) expect(words, path).not.toMatch(/\d{4}/);
+      await page.emulateMedia({ media: "print" });
+      for (const words of await times.allInnerTexts()) expect(words, path).toMatch(/^\w{3} \d{1,2}, \d{4}, \d\d:\d\d$/);
+      expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBeLessThanOrEqual(width);
+    }
+    await on.context.close();
+  });
 });

@@ -13,6 +13,8 @@ export function nowMs(): number {
 }
 
 const exact = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long" });
+/** Short enough for the columns of a list. */
+const short = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" });
 
 interface TimeProps {
   readonly at: string;
@@ -20,10 +22,13 @@ interface TimeProps {
   readonly inWords?: (iso: string, nowMs: number) => string;
 }
 
+/** On paper it is a date, because "just now" would soon be wrong. */
 export function Time({ at, inWords = relativeTime }: TimeProps) {
+  const moment = new Date(at);
   return (
-    <time dateTime={at} title={exact.format(new Date(at))}>
-      {inWords(at, nowMs())}
+    <time dateTime={at} title={exact.format(moment)}>
+      <span class="only-screen">{inWords(at, nowMs())}</span>
+      <span class="only-paper">{short.format(moment)}</span>
     </time>
   );
 }
