@@ -45,7 +45,9 @@ export function createEdgeServer(listener: RequestListener, exchanges: Exchanges
 
 /**
  * We never upgrade to another protocol, but a client may ask for it with any request. Node then does not report a body
- * that ends too early, so the request would wait forever for the rest.
+ * that ends too early, so the request would wait forever for the rest. It also drops what arrives together with the end
+ * of such a request. That cannot be noticed here, and to close every such connection would cost more: some clients ask
+ * with each request, but none of them pipelines.
  */
 function watchEnd(server: Server, request: IncomingMessage): void {
   const { socket } = request;
