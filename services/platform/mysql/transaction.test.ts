@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { monotonicMs } from "../process/clock.ts";
 import { backoffMs, retryTransient } from "./transaction.ts";
 
+const lockTimeout = Object.assign(new Error("lock wait timeout"), { errno: 1205 });
 const deadlock = Object.assign(new Error("deadlock"), { errno: 1213 });
 
 describe("retryTransient", () => {
@@ -24,6 +26,17 @@ describe("retryTransient", () => {
     });
     await expect(work).rejects.toBe(failure);
     expect(attempts).toBe(1);
+  });
+
+  it("does not wait for a lock again if the caller would not wait as long", async () => {
+    let attempts = 0;
+    const work = retryTransient(monotonicMs() + 1_350, async () => {
+      attempts += 1;
+      await sleep(400);
+      throw lockTimeout;
+    });
+    await expect(work).rejects.toMatchObject({ kind: "aborted", cause: lockTimeout });
+    expect(attempts).toBe(2);
   });
 
   it("gives up at the caller's deadline, with the cause", async () => {

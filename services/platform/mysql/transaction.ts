@@ -39,6 +39,7 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
   const startedAtMs = monotonicMs();
   let unknown: CommitUnknown | undefined;
   for (let attempt = 0; ; attempt += 1) {
+    const attemptAtMs = monotonicMs();
     try {
       return await work();
     } catch (error) {
@@ -47,10 +48,12 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
       else if (!isTransient(error)) throw error;
       const pauseMs = backoffMs(attempt);
       const isLost = isConnectionLost(error);
-      const isLate = pauseMs >= timeLeftMs({ deadlineMs });
+      const leftMs = timeLeftMs({ deadlineMs });
+      // Who waited in vain for a row may have to wait as long again.
+      const lockMs = isLockTimeout(error) ? monotonicMs() - attemptAtMs : 0;
       if (unknown) {
-        if (isLate) throw outcomeUnknown(unknown);
-      } else if (isLate || (isLost && monotonicMs() - startedAtMs >= outOfReachAfterMs)) {
+        if (pauseMs >= leftMs) throw outcomeUnknown(unknown);
+      } else if (pauseMs + lockMs >= leftMs || (isLost && monotonicMs() - startedAtMs >= outOfReachAfterMs)) {
         throw isLost ? databaseUnavailable(error) : conflictNotSettled(error);
       }
       await sleep(pauseMs);
