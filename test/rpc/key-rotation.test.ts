@@ -201,4 +201,21 @@ describe("a request id for keys", () => {
     ]);
     expect(rows).toEqual([{ request_id: Buffer.from("older") }]);
   });
+
+  it("can be used for another key after a day, even while its row is still there", async () => {
+    const organizationId = idToBytes(tenant.organizationId);
+    const insertExpired = (requestId: string, hours: number) =>
+      organizations.pool.execute("INSERT INTO key_requests VALUES (?, ?, ?, ?, UTC_TIMESTAMP(3) - INTERVAL ? HOUR)", [
+        organizationId,
+        requestId,
+        Buffer.alloc(32),
+        Buffer.alloc(32),
+        hours,
+      ]);
+    // As many as one request deletes, and then the one that is used again.
+    for (let n = 0; n < 100; n += 1) await insertExpired(`older ${n}`, 49);
+    await insertExpired("used again", 25);
+    const made = await make("used again");
+    expect(await failureOf(make("used again"))).toMatchObject(madeBefore(made.hash));
+  });
 });

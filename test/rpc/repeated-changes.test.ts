@@ -4,7 +4,8 @@ import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
-import { newId } from "../../services/platform/domain/ids.ts";
+import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
 import { failureOf } from "../support/failures.ts";
 
@@ -109,6 +110,27 @@ describe("the request id of a change", () => {
     expect(await failureOf(admin(workspaces.createWorkspace, request))).toMatchObject({ reason: "SLUG_TAKEN" });
     await admin(workspaces.deleteWorkspace, { workspace: inTheWay?.id ?? "" });
     expect((await admin(workspaces.createWorkspace, request)).workspace?.slug).toBe(request.slug);
+  });
+
+  it("is kept for a day, and its row is deleted afterwards", async () => {
+    const { tenant, admin } = await organizations.administer();
+    const organizationId = idToBytes(tenant.organizationId);
+    const changeHoursAgo = async (hours: number) => {
+      const request = { ...newWorkspace(), requestId: newId() };
+      await admin(workspaces.createWorkspace, request);
+      await organizations.pool.execute(
+        `UPDATE change_requests SET created_at = created_at - INTERVAL ${hours} HOUR WHERE organization_id = ? AND request_id = ?`,
+        [organizationId, request.requestId],
+      );
+      return request;
+    };
+    const [kept, _deleted, last] = [await changeHoursAgo(23), await changeHoursAgo(24), await changeHoursAgo(0)];
+    const [rows] = await organizations.pool.query<RowDataPacket[]>(
+      "SELECT request_id FROM change_requests WHERE organization_id = ?",
+      [organizationId],
+    );
+    expect(rows.map((row) => String(row.request_id)).sort()).toEqual([kept.requestId, last.requestId].sort());
+    expect((await admin(workspaces.createWorkspace, kept)).workspace?.slug).toBe(kept.slug);
   });
 
   it("must be printable and at most 255 characters", async () => {
