@@ -40,6 +40,8 @@ describe("a list of models", () => {
     ["refuses", answerWith(429, "{}")],
     ["fails", answerWith(500, "{}")],
     ["does not know the model", answerWith(404, "{}")],
+    ["demands payment", answerWith(402, "{}")],
+    ["gives up on the request", answerWith(408, "{}")],
     ["breaks the connection", closes],
     ["does not answer", silence],
     ["redirects", answerWith(302, "")],

@@ -116,6 +116,7 @@ describe("a request is retried once", () => {
     ["breaks", closes],
     ["answers 500", answerWith(500, "{}")],
     ["answers 502", answerWith(502, "{}")],
+    ["answers 504", answerWith(504, "{}")],
   ])("if the upstream %s and its operator allows any retry", async (_name, script) => {
     upstream.next.push(script);
     expect((await stack.send("chat/completions", { model: "any" })).status).toBe(200);

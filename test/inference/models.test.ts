@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
+
+let stack: InferenceStack;
+
+/** More than a page has by default. */
+const names = Array.from({ length: 600 }, (_, index) => `vendor/model-${index}`);
+const presets = ["@preset/second", "@preset/first"];
+const everything = [...presets, ...names, "other/model"];
+
+beforeAll(async () => {
+  // Nothing is sent to them.
+  const nowhere = { url: "http://127.0.0.1:9" };
+  stack = await startInferenceStack({
+    upstreams: [
+      entryOf(nowhere, { name: "one", models: [...names, "pattern/*"] }),
+      entryOf(nowhere, { name: "two", models: ["vendor/model-0", "other/model"] }),
+    ],
+  });
+  for (const slug of ["disabled", "first", "second"]) await stack.create(slug);
+  await stack.request("PATCH", "/presets/disabled", { key: stack.apiKey, body: { status: "disabled" } });
+});
+
+afterAll(() => stack.close());
+
+const get = <Data>(path: string) => stack.request<Data>("GET", path, { key: stack.apiKey });
+
+async function list(query: string) {
+  const { json } = await get<{ readonly id: string }[]>(`/models${query}`);
+  return { ids: json.data.map(({ id }) => id), total: json.total_count };
+}
+
+describe("models", () => {
+  it("are the active presets, then what the upstreams list by name, each once", async () => {
+    expect(await list("")).toEqual({ ids: everything, total: everything.length });
+    expect((await get("/models/count")).json).toEqual({ data: { count: everything.length } });
+  });
+
+  it.each([
+    ["?offset=0", 0, 500],
+    ["?offset=1", 1, 500],
+    ["?limit=1000", 0, 1_000],
+    ["?limit=1", 0, 1],
+    ["?offset=1&limit=3", 1, 3],
+    ["?offset=2&limit=1", 2, 1],
+    ["?offset=601&limit=10", 601, 10],
+    ["?offset=603&limit=10", 603, 10],
+  ])("are paged across both: %s", async (query, offset, limit) => {
+    expect(await list(query)).toEqual({ ids: everything.slice(offset, offset + limit), total: everything.length });
+  });
+
+  it("of an upstream have every field that clients require", async () => {
+    const { json } = await get<object[]>("/models?offset=2&limit=1");
+    expect(json.data).toEqual([
+      {
+        id: "vendor/model-0",
+        canonical_slug: "vendor/model-0",
+        name: "vendor/model-0",
+        created: expect.any(Number),
+        description: expect.any(String),
+        context_length: null,
+        architecture: { modality: null, input_modalities: [], output_modalities: [] },
+        pricing: { prompt: "0", completion: "0" },
+        top_provider: { is_moderated: false },
+        per_request_limits: null,
+        default_parameters: null,
+        supported_parameters: [],
+        supported_voices: null,
+        links: { details: "/api/v1/models" },
+      },
+    ]);
+    expect((await get("/models/vendor%2Fmodel-0")).json).toEqual(json.data[0]);
+    expect((await get("/model/vendor/model-0")).json).toEqual({ data: json.data[0] });
+  });
+
+  it.each([
+    ["pattern/anything", 200],
+    ["vendor/model-600", 404],
+    ["pattern/anything@preset/first", 404],
+    ["@preset/disabled", 409],
+  ])("are found by name or by a pattern of an upstream, but not as part of a reference: %s", async (name, status) => {
+    expect((await get(`/models/${encodeURIComponent(name)}`)).status).toBe(status);
+  });
+});
