@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
+import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { isId } from "../../services/platform/domain/ids.ts";
 import {
@@ -111,5 +112,15 @@ describe("the members of a workspace", () => {
     await admin(deleteKey, { key: key?.id ?? "" });
     expect(await remove(ada, ben)).toMatchObject({ removedCount: 1 });
     expect(await userIdsOf("team")).toEqual([]);
+  });
+
+  it("leave with the organization, and are not back when they are added to it again", async () => {
+    await makeWorkspace(admin, "team");
+    const { id, email } = await makeMember(admin);
+    await admin(addWorkspaceMembers, { workspace: "team", userIds: [id] });
+    await admin(OrganizationService.method.removeMember, { userId: id });
+    expect(await userIdsOf("team")).toEqual([tenant.userId]);
+    expect((await makeMember(admin, { email })).id).toBe(id);
+    expect(await userIdsOf("team")).toEqual([tenant.userId]);
   });
 });
