@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { nextTurn } from "../../services/platform/process/next-turn.ts";
 
 /** A connection that sends bytes as they are, which no HTTP client does. */
 export class RawConnection {
@@ -44,6 +45,18 @@ export class RawConnection {
   /** Sends a text, and resolves when the other side has taken it, or has gone. */
   async sent(text: string): Promise<void> {
     await new Promise<void>((resolve) => this.#socket.write(text, () => resolve()));
+  }
+
+  /** Waits for this many answers. Returns how much of them, at the most, came in one turn of the event loop: 1 is all. */
+  async largestShareInOneTurn(answers: number): Promise<number> {
+    let bytesMax = 0;
+    let before = 0;
+    while (this.statuses.length < answers) {
+      await nextTurn();
+      bytesMax = Math.max(bytesMax, this.#received.length - before);
+      before = this.#received.length;
+    }
+    return bytesMax / this.#received.length;
   }
 
   /** Stops reading. */

@@ -1,5 +1,5 @@
 /** A statement as it is sent to a database, with the state of its connection. */
-export interface SentStatement {
+interface SentStatement {
   readonly sql: string;
   readonly values: readonly unknown[];
   readonly isPrepared: boolean;
