@@ -11,6 +11,9 @@ import {
 } from "../support/hostile-upstream.ts";
 import { chatRequestText, entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
+/** Longer than a test may take, so that the end of a wait shows which timeout it was. */
+const tooLongMs = 600_000;
+
 let upstream: HostileUpstream;
 let mute: HostileUpstream;
 let stack: InferenceStack;
@@ -22,7 +25,13 @@ beforeAll(async () => {
   const at = (name: string, timeouts: object, to: { readonly url: string } = upstream) =>
     entryOf(to, { name, models: [name], timeouts });
   stack = await startInferenceStack({
-    timeouts: { first_byte_ms: 60_000 },
+    timeouts: {
+      connect_ms: tooLongMs,
+      first_byte_ms: tooLongMs,
+      first_byte_streamed_ms: tooLongMs,
+      between_chunks_ms: tooLongMs,
+      client_read_ms: tooLongMs,
+    },
     upstreams: [
       at("connect", { connect_ms: 300 }, { url: mute.url.replace("http:", "https:") }),
       at("first-streamed", { first_byte_streamed_ms: 300 }),

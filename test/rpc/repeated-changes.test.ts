@@ -134,9 +134,10 @@ describe("the request id of a change", () => {
   });
 
   it("must be printable and at most 255 characters", async () => {
-    for (const requestId of ["\n", "a".repeat(256)]) {
+    for (const requestId of ["\n", "\x7f", "é", "a".repeat(256)]) {
       const refused = admin(workspaces.createWorkspace, { ...newWorkspace(), requestId });
       expect(await failureOf(refused)).toMatchObject({ code: "INVALID_ARGUMENT" });
     }
+    await admin(workspaces.createWorkspace, { ...newWorkspace(), requestId: ` ${"~".repeat(254)}` });
   });
 });
