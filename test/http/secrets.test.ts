@@ -99,6 +99,16 @@ describe("prompts, keys and access tokens", () => {
     expectNoSecret(refusals);
   });
 
+  it.each<[string, (key: string) => Promise<Answer<unknown>>]>([
+    ["a path", (key) => stack.request("GET", `/nowhere/${key}`, { key })],
+    ["a slug", (key) => stack.request("GET", `/presets/${key}`, { key })],
+    ["a field", (key) => stack.request("PATCH", "/presets/secret", { key, body: { [key]: 1 } })],
+  ])("are shortened in an answer that repeats %s with a key", async (_name, send) => {
+    const { status, text } = await send(stack.apiKey);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(text).not.toContain(stack.apiKey.slice("sk-sp-v1-".length));
+  });
+
   function expectNoSecret(output: string): void {
     expect(output).not.toContain(prompt);
     for (const key of keys) expect(output).not.toContain(key);
