@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 import type { BatchPart } from "./batch-part.ts";
@@ -48,6 +48,13 @@ function slowBatcher(policy: Partial<BatchPolicy<string>> = {}) {
 }
 
 const turn = () => new Promise(setImmediate);
+
+/** From now on, time passes only when the test says so. */
+const holdClock = () => vi.useFakeTimers({ toFake: ["performance"] });
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe("Batcher", () => {
   it("reports how many requests are sent together and how many wait", async () => {
@@ -278,11 +285,12 @@ describe("Batcher", () => {
     });
 
     it("serves fresher requests before those past half of their time", async () => {
+      holdClock();
       const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 2 });
       const first = ask("a0");
       const running = await begun(1);
       const hasty = ["a1", "b1"].map((request) => ask(request, { deadlineMs: monotonicMs() + 4_000 }));
-      await sleep(2_100);
+      vi.advanceTimersByTime(2_100);
       const answers = [...hasty, ...["a2", "c1"].map((request) => ask(request))];
       running.answer();
       await first;
@@ -292,10 +300,11 @@ describe("Batcher", () => {
     });
 
     it("serves requests last that have less time left than a batch takes", async () => {
+      holdClock();
       const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 3 });
       const first = ask("a0");
       const running = await begun(1);
-      await sleep(2_000);
+      vi.advanceTimersByTime(2_000);
       const inMs = (ms: number) => ({ deadlineMs: monotonicMs() + ms });
       const answers = [ask("b1", inMs(2_150)), ask("a1"), ask("c1", inMs(30_000)), ask("b2")];
       running.answer();
@@ -306,11 +315,12 @@ describe("Batcher", () => {
     });
 
     it("compares by half of their time if all have less left than a batch takes", async () => {
+      holdClock();
       const { ask, batches, begun } = slowBatcher({ laneOf, countMax: 3 });
       const first = ask("a0");
       const running = await begun(1);
       const waiting = ask("b1", { deadlineMs: monotonicMs() + 4_000 });
-      await sleep(2_100);
+      vi.advanceTimersByTime(2_100);
       const answers = [waiting, ask("c1", { deadlineMs: monotonicMs() + 2_000 })];
       running.answer();
       await first;
@@ -321,11 +331,12 @@ describe("Batcher", () => {
   });
 
   it("serves fresher requests first, unless an identical one is fresh", async () => {
+    holdClock();
     const { ask, batches, begun } = slowBatcher({ keyOf: (request) => request, countMax: 2 });
     const first = ask("running");
     const running = await begun(1);
     const hasty = ["a", "b"].map((request) => ask(request, { deadlineMs: monotonicMs() + 4_000 }));
-    await sleep(2_100);
+    vi.advanceTimersByTime(2_100);
     const answers = [...hasty, ...["c", "b", "d"].map((request) => ask(request))];
     running.answer();
     await first;
