@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Metrics } from "../observe/metrics.ts";
 import { AccessTokenVerifier } from "./access-token.ts";
 import { accessTokenIssuer, claimsFromPrincipal } from "./claims.ts";
+import { signJwt } from "./es256.ts";
 import type { Jwk } from "./key-set.ts";
 import type { Principal } from "./principal.ts";
 
@@ -119,6 +120,11 @@ describe("AccessTokenVerifier", () => {
       sign(first, { notBefore: 90 }),
     ];
     for (const token of tokens) await expect(authenticate(token)).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
+  });
+
+  it.each([null, "claims", 1])("rejects a token whose payload is %j and not an object", async (payload) => {
+    const token = signJwt(payload as never, { privateKey: first.privateKey, kid: first.jwk.kid });
+    await expect(authenticate(token)).rejects.toMatchObject({ kind: "unauthenticated", reason: "TOKEN_INVALID" });
   });
 
   it("rejects an expired token, even if it is cached", async () => {
