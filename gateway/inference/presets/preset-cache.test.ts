@@ -446,6 +446,14 @@ describe("callers", () => {
     expect(await versionOf("bot", callerOf("b", { workspaceId: "other" }))).toBe("7, stale");
   });
 
+  it("do not get what the service answers for another workspace, and it is not cached", async () => {
+    service.put("bot", { version: 7 }, "other");
+    const { principal } = callerOf();
+    const mistaken = { ...callerOf("key", { workspaceId: "other" }), principal };
+    await expect(find("bot", mistaken)).rejects.toThrow("answered for another workspace");
+    expect(await versionOf()).toBe("1");
+  });
+
   it("that are rejected do not affect the others", async () => {
     service.refused.set("bad of ws", refusal("permission_denied"));
     await find();
