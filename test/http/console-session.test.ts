@@ -175,6 +175,7 @@ describe("the cookie is ignored on a request", () => {
     ["from an unknown page", () => ({ "sec-fetch-site": none })],
     ["over plain HTTP from another machine", () => ({ host: `10.0.0.5:${port()}` })],
     ["through another DNS name", () => ({ host: `rebound.example:${port()}` })],
+    ["with a host that is no address", () => ({ host: "[1:" })],
     ["through a proxy that hides the Host", () => ({ origin: "https://public.example" })],
   ])("%s", async (_name, headers) => {
     expect((await browser.session(headers())).status).toBe(401);
