@@ -135,4 +135,12 @@ describe("the JSON scan", () => {
   ])("accepts %i fields: %s", (count, expected) => {
     expect(isTaken(`{${Array.from({ length: count }, (_, n) => `"${n}":0`).join()}}`)).toBe(expected);
   });
+
+  it.each([
+    [65_536, true],
+    [65_537, false],
+  ])("accepts a number of %i digits: %s", (digits, expected) => {
+    expect(isTaken(`{"a":${"1".repeat(digits)}}`)).toBe(expected);
+    expect(isTaken(`{"a":[0.${"1".repeat(digits)}]}`)).toBe(expected);
+  });
 });

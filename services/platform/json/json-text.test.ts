@@ -42,6 +42,11 @@ describe("parseJsonObject", () => {
     expect(violationsOf(() => parseJsonObject(text))).toEqual([{ path: "", message }]);
   });
 
+  it("names the field that is not JSON", () => {
+    const violations = [{ path: "config_json", message: "must be valid JSON" }];
+    expect(violationsOf(() => parseJsonObject("{", "config_json"))).toEqual(violations);
+  });
+
   it("does not quote the rejected text", () => {
     const parse = () => parseJsonObject('{"messages": secret}');
     expect(parse).toThrow(/must be valid JSON/);
