@@ -246,6 +246,16 @@ describe("expired sessions", () => {
 });
 
 describe("a ticket", () => {
+  it("is not called invalid because of a fault of ours, and works afterwards", async () => {
+    const ticket = await ticketFor(hashKey(stack.apiKey).toString("hex"));
+    await stack.organizationPool.query("RENAME TABLE workspaces TO workspaces_away");
+    const failure = await failureOf(useTicket(ticket)).finally(() =>
+      stack.organizationPool.query("RENAME TABLE workspaces_away TO workspaces"),
+    );
+    expect(failure).toMatchObject({ code: "INTERNAL" });
+    await useTicket(ticket);
+  });
+
   it("signs in once, for the id or the hash of a key", async () => {
     const { key } = await stack.tenants.createKey(stack, { kind: "management" });
     for (const name of [key.id, key.hash]) {

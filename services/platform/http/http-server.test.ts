@@ -58,7 +58,8 @@ describe.concurrent("a connection of createHttpServer", () => {
   });
 
   it("with a slow answer is still answered", async ({ expect, onTestFinished }) => {
-    const listener: RequestListener = (_, response) => setTimeout(() => response.end("late"), 2 * timeouts.stalledMs);
+    const lateMs = timeouts.stalledMs + 1_000;
+    const listener: RequestListener = (_, response) => setTimeout(() => response.end("late"), lateMs);
     const { connection } = await open(listener, onTestFinished);
     connection.send(get);
     expect(await connection.closed()).toContain("late");
