@@ -6,7 +6,7 @@ import {
   invalidRequest,
 } from "../../services/platform/domain/domain-error.ts";
 import { anthropicErrorType } from "./anthropic-error.ts";
-import { type Allowance, HttpError, retryAfterSeconds, tooManyRequests } from "./http-error.ts";
+import { type Allowance, doNotRetry, HttpError, retryAfterSeconds, tooManyRequests } from "./http-error.ts";
 
 /** The one table from the kind of an error, which is its RPC code, to its HTTP status. */
 const statusByKind: Readonly<Record<ErrorKind, number>> = {
@@ -58,12 +58,7 @@ interface ErrorAnswer {
   readonly body: string;
 }
 
-/**
- * The clients of OpenAI and Anthropic retry a 409, which only helps if a change was aborted. Claude Code retries a 401 for
- * minutes.
- */
-const doNotRetry = { "x-should-retry": "false" };
-
+/** A 409 may be retried only if a change was aborted. */
 const headersByKind: Readonly<Partial<Record<ErrorKind, Readonly<Record<string, string>>>>> = {
   unauthenticated: { "www-authenticate": "Bearer", ...doNotRetry },
   already_exists: doNotRetry,

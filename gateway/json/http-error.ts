@@ -17,6 +17,12 @@ export class HttpError extends Error {
 /** For conditions that may be over in a moment. */
 export const retryAfterSeconds = "1";
 
+/**
+ * For conditions that only a person can change. The clients of OpenAI and Anthropic retry a 409 and any 5xx, and Claude
+ * Code retries these and a 401 for minutes, without a word.
+ */
+export const doNotRetry = { "x-should-retry": "false" };
+
 /** The rest of a limit. Times are in whole seconds. */
 export interface Allowance {
   readonly limit: number;

@@ -103,6 +103,9 @@ describe("answer headers", () => {
   it("are forwarded only if on the allow-list", async () => {
     const passed = {
       "retry-after": "7",
+      "retry-after-ms": "7000",
+      "request-id": "req_1",
+      "x-should-retry": "true",
       "x-ratelimit-remaining-tokens": "12",
       "openai-processing-ms": "5",
       "anthropic-ratelimit-tokens-limit": "9",
@@ -162,7 +165,19 @@ describe("answer headers", () => {
     expect(((await answer.json()) as { error: { message: string } }).error.message).toBe(
       "The upstream main answered with a redirect, which is not followed. Whoever runs this gateway may have to change its address.",
     );
+    expect(answer.headers.get("x-should-retry")).toBe("false");
     expect(upstream.received).toHaveLength(1);
+  });
+
+  it.each([
+    [401, {}, "false"],
+    [401, { "x-should-retry": "true" }, "true"],
+    [403, {}, null],
+    [500, { "x-should-retry": "false" }, "false"],
+  ])("of a %i with %j say %s about retries", async (status, headers, expected) => {
+    upstream.script = answerWith(status, "{}", headers);
+    const answer = await stack.send("messages", body);
+    expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([status, expected]);
   });
 
   it("are sent on at once if they arrive before the body", async () => {

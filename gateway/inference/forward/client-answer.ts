@@ -125,7 +125,7 @@ export class ClientAnswer {
   #writeHead(status: number, headers: AnswerHeaders, isStream: boolean, isDraining: boolean): void {
     const { reply, explanation, hiddenSecret } = this.#request;
     const own = reply.hijack().getHeaders() as Record<string, string>;
-    passOnHeaders(headers, own, hiddenSecret);
+    passOnHeaders(status, headers, own, hiddenSecret);
     own["x-setpoint-upstream"] = this.#upstream.name;
     if (isStream) own["x-accel-buffering"] = "no";
     else if (explanation !== undefined) own["x-setpoint-provenance"] = explanation;

@@ -1,4 +1,4 @@
-import { HttpError, retryAfterSeconds, tooManyRequests } from "../../json/http-error.ts";
+import { doNotRetry, HttpError, retryAfterSeconds, tooManyRequests } from "../../json/http-error.ts";
 import { waitAsTold } from "../../json/refusal-texts.ts";
 import { MalformedAnswer } from "../upstreams/answer-head.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
@@ -49,9 +49,9 @@ export function failureError(failure: Failure, { name, concurrencyMax }: Upstrea
   const headers = { "x-setpoint-upstream": name };
   const message = `The upstream ${name} ${failure.reason}.`;
   const status = statusOf(failure);
-  // A retry does not help here.
   if (failure.kind === "bad_answer") {
-    return new HttpError(status, `${message} Whoever runs this gateway may have to change its address.`, headers);
+    const whatHelps = "Whoever runs this gateway may have to change its address.";
+    return new HttpError(status, `${message} ${whatHelps}`, { ...headers, ...doNotRetry });
   }
   if (status !== 429 && status !== 503) return new HttpError(status, `${message} Try again in a moment.`, headers);
   const wait = `${message} ${waitAsTold}`;

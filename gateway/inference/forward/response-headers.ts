@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http";
+import { doNotRetry } from "../../json/http-error.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import type { HiddenSecret } from "../upstreams/hidden-secret.ts";
 
@@ -6,17 +7,29 @@ import type { HiddenSecret } from "../upstreams/hidden-secret.ts";
  * The only upstream headers that a client receives. Length and encoding describe the bytes, which are passed on as they
  * are unless an error is decoded: an upstream that compresses although it was asked not to must still be understood.
  */
-const passedOn = new Set(["content-encoding", "content-length", "content-type", "retry-after", "x-generation-id"]);
+const passedOn = new Set([
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "request-id",
+  "retry-after",
+  "retry-after-ms",
+  "x-generation-id",
+  "x-should-retry",
+]);
 const passedOnPrefixes = ["x-ratelimit-", "openai-", "anthropic-"];
 const eventStream = /^text\/event-stream\b/i;
 
 /** Adds the upstream's allowed headers to `headers`, without its credential. */
 export function passOnHeaders(
+  status: number,
   given: AnswerHeaders,
   headers: OutgoingHttpHeaders,
   secret: HiddenSecret | undefined,
 ): void {
   const hidden = (text: string) => secret?.hiddenIn(text) ?? text;
+  // It is the operator's credential that was refused. Unless the upstream says otherwise, only the operator can help.
+  if (status === 401) Object.assign(headers, doNotRetry);
   for (const name in given) {
     if (!passedOn.has(name) && !passedOnPrefixes.some((prefix) => name.startsWith(prefix))) continue;
     const value = given[name];
