@@ -40,6 +40,13 @@ const byNameSchema = {
   response: { 200: success("The model.", componentSchema("Model")), ...refused },
 };
 
+const notEncodedSchema = {
+  ...byNameSchema,
+  operationId: "retrieveModelByParts",
+  summary: "Get a model, as older clients of OpenAI and Anthropic do, which do not encode the slash",
+  params: partsParams,
+};
+
 const byPartsSchema = {
   ...schema,
   operationId: "getModel",
@@ -80,6 +87,15 @@ export function oneModelRoutes(
     "/api/v1/models/:model",
     { schema: byNameSchema, onRequest },
     async (request, reply) => reply.type("application/json").send(await getModelJson(request, request.params.model)),
+  );
+
+  app.get<{ Params: Static<typeof partsParams> }>(
+    "/api/v1/models/:author/:slug",
+    { schema: notEncodedSchema, onRequest },
+    async (request, reply) => {
+      const { author, slug } = request.params;
+      return reply.type("application/json").send(await getModelJson(request, `${author}/${slug}`));
+    },
   );
 
   app.get<{ Params: Static<typeof partsParams> }>(

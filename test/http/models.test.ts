@@ -122,11 +122,13 @@ describe("one model", () => {
   const get = (name: string, key = stack.apiKey) =>
     stack.request("GET", `/models/${encodeURIComponent(name)}`, { key });
 
-  it("returns the same as in the list, by full name and by its parts", async () => {
+  it("returns the same as in the list, by full name, encoded or not, and by its parts", async () => {
     const { json } = await stack.request<Model[]>("GET", "/models?offset=3&limit=1", { key: stack.apiKey });
     const [listed] = json.data;
     const byName = await get(listed?.id ?? "");
     expect([byName.status, byName.json]).toEqual([200, listed]);
+    const notEncoded = await stack.request("GET", `/models/${listed?.id}`, { key: stack.apiKey });
+    expect([notEncoded.status, notEncoded.json]).toEqual([200, listed]);
     const byParts = await stack.request("GET", `/model/${listed?.id}`, { key: stack.apiKey });
     expect([byParts.status, byParts.json]).toEqual([200, { data: listed }]);
   });
