@@ -9,17 +9,24 @@ const unknown = { description: "Not known: always null." };
 const noneKnown = Type.Array(Type.String(), { maxItems: 0, description: "Not known: always empty." });
 const price = Type.String({ description: 'Not metered: always "0".' });
 
+const isModel = Type.String({ description: "Always `model`." });
+
 export const modelSchema = Type.Object(
   {
     id: Type.String({
       description: "What a request names as its `model`: `@preset/{slug}`, or a model of an upstream.",
     }),
-    canonical_slug: Type.String({ description: "The same." }),
+    object: isModel,
+    type: isModel,
+    canonical_slug: Type.String({ description: "The same as `id`." }),
     name: Type.String({ description: "For people." }),
+    display_name: Type.String({ description: "The same as `name`." }),
+    owned_by: Type.String({ description: "`setpoint` for a preset, otherwise `upstream`." }),
     created: Type.Integer({
       minimum: 0,
       description: "When the preset was created, in seconds since 1970; 0 if that is not known.",
     }),
+    created_at: Type.String({ format: "date-time", description: "The same as `created`." }),
     description: Type.String({ description: "What it is." }),
     context_length: nullable([], unknown),
     architecture: Type.Object({
@@ -40,9 +47,14 @@ export const modelSchema = Type.Object(
     examples: [
       {
         id: "@preset/support-bot",
+        object: "model",
+        type: "model",
         canonical_slug: "@preset/support-bot",
         name: "Support bot",
+        display_name: "Support bot",
+        owned_by: "setpoint",
         created: 1_773_480_266,
+        created_at: "2026-03-14T09:24:26.000Z",
         description: "Preset Support bot, version 3: Answers customers.",
         ...unknownOfModel,
         links: { details: "/api/v1/presets/support-bot" },
@@ -52,6 +64,7 @@ export const modelSchema = Type.Object(
 );
 
 export const modelsSchema: TSchema = Type.Object({
+  object: Type.String({ description: "Always `list`." }),
   data: Type.Array(componentSchema("Model"), { description: "Empty past the end." }),
   links: Type.Object({ next: nullable([], { description: "Always null: use `offset` for the next page." }) }),
   total_count: Type.Integer({

@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import { isoTimeFrom } from "../../services/platform/domain/iso-time.ts";
 
 /** A preset as a model that a request may name. */
 export function presetModelJson({ slug, name, description, createTime, designatedVersionNumber }: Preset): string {
@@ -8,7 +9,8 @@ export function presetModelJson({ slug, name, description, createTime, designate
   return modelJson({
     id: `@preset/${slug}`,
     name,
-    created: createTime ? Math.floor(timestampMs(createTime) / 1000) : 0,
+    owner: "setpoint",
+    createdMs: createTime ? timestampMs(createTime) : 0,
     description: `Preset ${name}${version}${description ? `: ${description}` : ""}`,
     details: `/api/v1/presets/${slug}`,
   });
@@ -16,13 +18,21 @@ export function presetModelJson({ slug, name, description, createTime, designate
 
 /** A model that an upstream lists under exactly this name. Nothing else is known about it. */
 export function upstreamModelJson(name: string): string {
-  return modelJson({ id: name, name, created: 0, description: "Served by an upstream.", details: "/api/v1/models" });
+  return modelJson({
+    id: name,
+    name,
+    owner: "upstream",
+    createdMs: 0,
+    description: "Served by an upstream.",
+    details: "/api/v1/models",
+  });
 }
 
 interface Model {
   readonly id: string;
   readonly name: string;
-  readonly created: number;
+  readonly owner: "setpoint" | "upstream";
+  readonly createdMs: number;
   readonly description: string;
   readonly details: string;
 }
@@ -39,12 +49,18 @@ export const unknownOfModel = {
   supported_voices: null,
 };
 
-function modelJson({ id, name, created, description, details }: Model): string {
+/** What clients of OpenRouter, OpenAI and Anthropic require, in one object: no field means two things. */
+function modelJson({ id, name, owner, createdMs, description, details }: Model): string {
   return JSON.stringify({
     id,
+    object: "model",
+    type: "model",
     canonical_slug: id,
     name,
-    created,
+    display_name: name,
+    owned_by: owner,
+    created: Math.floor(createdMs / 1000),
+    created_at: isoTimeFrom(createdMs),
     description,
     ...unknownOfModel,
     links: { details },

@@ -124,7 +124,7 @@ async function* modelParts(
   first: ListPart<Preset>,
   names: readonly string[],
 ): AsyncGenerator<string> {
-  yield '{"data":[';
+  yield '{"object":"list","data":[';
   let count = 0;
   const join = (models: readonly string[]): string => {
     const separator = count > 0 && models.length > 0 ? "," : "";

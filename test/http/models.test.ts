@@ -65,6 +65,11 @@ describe("models", () => {
     expect(json.data).toEqual([
       {
         id: "@preset/model-7",
+        object: "model",
+        type: "model",
+        owned_by: "setpoint",
+        display_name: "For models",
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
         canonical_slug: "@preset/model-7",
         name: "For models",
         created: expect.any(Number),

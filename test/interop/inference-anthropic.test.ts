@@ -95,6 +95,15 @@ describe("models in the Anthropic client", () => {
   it("can be retrieved", async () => {
     expect(await client.models.retrieve("@preset/bot")).toMatchObject({ id: "@preset/bot" });
   });
+
+  it("have what the client says they have", async () => {
+    const { data } = await client.models.list();
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(data).toMatchObject([
+      { type: "model", display_name: "bot", created_at: time },
+      { type: "model", display_name: "echo/small", created_at: "1970-01-01T00:00:00.000Z" },
+    ]);
+  });
 });
 
 describe("an error in the Anthropic client", () => {

@@ -130,7 +130,18 @@ describe("a response from the openai client", () => {
 
 describe("a model in the openai client", () => {
   it.each(["@preset/bot", "echo/small", "echo/any"])("can be retrieved: %s", async (id) => {
-    expect(await client.models.retrieve(id)).toMatchObject({ id, created: expect.any(Number) });
+    const owned_by = id.startsWith("@preset/") ? "setpoint" : "upstream";
+    const model = { id, object: "model", created: expect.any(Number), owned_by };
+    expect(await client.models.retrieve(id)).toMatchObject(model);
+  });
+
+  it("is listed", async () => {
+    const { object, data } = await client.models.list();
+    expect(object).toBe("list");
+    expect(data).toMatchObject([
+      { id: "@preset/bot", object: "model", owned_by: "setpoint" },
+      { id: "echo/small", object: "model", owned_by: "upstream" },
+    ]);
   });
 
   it.each(["@preset/nowhere", "nobody/model"])("is not found: %s", async (id) => {
