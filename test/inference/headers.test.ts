@@ -104,7 +104,6 @@ describe("answer headers", () => {
     const passed = {
       "retry-after": "7",
       "retry-after-ms": "7000",
-      "request-id": "req_1",
       "x-should-retry": "true",
       "x-ratelimit-remaining-tokens": "12",
       "openai-processing-ms": "5",
@@ -118,6 +117,7 @@ describe("answer headers", () => {
       server: "inner",
       via: "1.1 inner",
       location: "http://inner",
+      "request-id": "theirs",
       "x-request-id": "theirs",
       "x-setpoint-upstream": "forged",
       "x-other": "1",

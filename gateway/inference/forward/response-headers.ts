@@ -11,7 +11,6 @@ const passedOn = new Set([
   "content-encoding",
   "content-length",
   "content-type",
-  "request-id",
   "retry-after",
   "retry-after-ms",
   "x-generation-id",
