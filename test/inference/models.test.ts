@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { unknownOfModel } from "../../gateway/json/model.ts";
 import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 let stack: InferenceStack;
@@ -54,18 +55,16 @@ describe("models", () => {
     expect(json.data).toEqual([
       {
         id: "vendor/model-0",
+        object: "model",
+        type: "model",
+        owned_by: "upstream",
         canonical_slug: "vendor/model-0",
         name: "vendor/model-0",
-        created: expect.any(Number),
+        display_name: "vendor/model-0",
+        created: 0,
+        created_at: "1970-01-01T00:00:00.000Z",
         description: expect.any(String),
-        context_length: null,
-        architecture: { modality: null, input_modalities: [], output_modalities: [] },
-        pricing: { prompt: "0", completion: "0" },
-        top_provider: { is_moderated: false },
-        per_request_limits: null,
-        default_parameters: null,
-        supported_parameters: [],
-        supported_voices: null,
+        ...unknownOfModel,
         links: { details: "/api/v1/models" },
       },
     ]);
