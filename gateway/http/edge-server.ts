@@ -46,8 +46,8 @@ export function createEdgeServer(listener: RequestListener, exchanges: Exchanges
 /**
  * We never upgrade to another protocol, but a client may ask for it with any request. Node then does not report a body
  * that ends too early, so the request would wait forever for the rest. It also drops what arrives together with the end
- * of such a request. That cannot be noticed here, and to close every such connection would cost more: some clients ask
- * with each request, but none of them pipelines.
+ * of such a request. That cannot be noticed here, and if every such connection were closed after its answer, clients
+ * that ask with each request would need a new one each time.
  */
 function watchEnd(server: Server, request: IncomingMessage): void {
   const { socket } = request;
