@@ -29,6 +29,7 @@ it("gives no port reserved by a start", async () => {
   const port = (await nextPort()) + 1;
   const reserved = createSocket("udp4").bind(port, "127.0.0.1");
   onTestFinished(() => void reserved.close());
-  await once(reserved, "listening");
+  // If a start beside these tests has reserved it already, that is as good.
+  await once(reserved, "listening").catch(() => {});
   expect(await nextPort()).not.toBe(port);
 });
