@@ -102,17 +102,17 @@ export async function fillMembers(
 ): Promise<void> {
   const n = `(${from} + n)`;
   const userId = `CONCAT('user_', LPAD(${n}, 27, '0'))`;
+  const email = `CONCAT('member-', ${n}, '@example.com')`;
   await organization.query(
     `INSERT INTO users (id, email, email_key, first_name, last_name, created_at)
-      SELECT ${userId}, CONCAT('member-', ${n}, '@example.com'), CONCAT('member-', ${n}, '@example.com'),
-        CONCAT('First', ${n}), CONCAT('Last', ${n}), ${beginningSql}
+      SELECT ${userId}, ${email}, ${email}, CONCAT('First', ${n}), CONCAT('Last', ${n}), ${beginningSql}
         FROM bench_numbers WHERE n < ? ORDER BY n`,
     [count],
   );
   await organization.query(
-    `INSERT INTO memberships (organization_id, created_at, user_id, role, first_name, last_name)
-      SELECT ?, ${beginningSql} + INTERVAL n SECOND, ${userId}, 'org:member', CONCAT('First', ${n}), CONCAT('Last', ${n})
-        FROM bench_numbers WHERE n < ? ORDER BY n`,
+    `INSERT INTO memberships (organization_id, created_at, user_id, role, first_name, last_name, email)
+      SELECT ?, ${beginningSql} + INTERVAL n SECOND, ${userId}, 'org:member', CONCAT('First', ${n}), CONCAT('Last', ${n}),
+        ${email} FROM bench_numbers WHERE n < ? ORDER BY n`,
     [idToBytes(organizationId), count],
   );
   const total = "UPDATE organizations SET member_count = member_count + ? WHERE id = ?";

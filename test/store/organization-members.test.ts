@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { MemberRole } from "../../services/organization/domain/members.ts";
 import {
+  findMember,
+  findMemberByEmail,
   findOldestAdminUserId,
   findOrInsertUser,
   insertMembership,
@@ -112,8 +114,21 @@ describe("members", () => {
     } as unknown as Executor;
     await listMembers(explaining, organizationId, { offset: 0, limit: 100 });
     expect(plans).toHaveLength(1);
-    expect(plans[0]?.map(({ table, type }) => `${table} ${type}`)).toEqual(["o const", "m ref", "u eq_ref"]);
+    expect(plans[0]?.map(({ table, type }) => `${table} ${type}`)).toEqual(["o const", "m ref", "users eq_ref"]);
     for (const { Extra } of plans[0] ?? []) expect(Extra ?? "").not.toMatch(/temporary|filesort/);
+  });
+
+  it("have the address of their user if an older release added them", async () => {
+    const organizationId = await newOrganization();
+    const { userId } = await addMember(organizationId, "older@example.com", new Date(1_000));
+    await addMember(organizationId, "newer@example.com", new Date(2_000));
+    await pool.execute("UPDATE memberships SET email = NULL WHERE user_id = ?", [userId]);
+    const older = { userId, email: "older@example.com" };
+    expect((await listMembers(pool, organizationId, { offset: 0, limit: 1 }))?.members).toMatchObject([older]);
+    const second = await listMembers(pool, organizationId, { offset: 1, limit: 1 });
+    expect(second?.members).toMatchObject([{ email: "newer@example.com" }]);
+    expect(await findMember(pool, organizationId, userId)).toMatchObject(older);
+    expect(await findMemberByEmail(pool, organizationId, "older@example.com")).toMatchObject(older);
   });
 
   it("are listed only in their own organization", async () => {

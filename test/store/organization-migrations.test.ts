@@ -139,8 +139,10 @@ describe("the organization migrations", () => {
     expect(stored[0]).toMatchObject({ label: "sk-sp-v1-…", updatedAt: undefined, previousExpiresAt: undefined });
   });
 
-  it("keep members' names", async () => {
+  it("keep members' names and addresses", async () => {
     const page = await listMembers(pool, organizationId, { offset: 0, limit: 10 });
-    expect(page?.members).toMatchObject([{ userId: "user_1", firstName: "Ada", lastName: undefined }]);
+    expect(page?.members).toMatchObject([{ userId: "user_1", email: "a@b", firstName: "Ada", lastName: undefined }]);
+    const [rows] = await pool.query("SELECT email FROM memberships");
+    expect(rows).toEqual([{ email: "a@b" }]);
   });
 });
