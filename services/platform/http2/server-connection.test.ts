@@ -264,7 +264,8 @@ describe("an answer", () => {
     peer.client.pause();
     await expect.poll(() => peer.large?.writableLength).toBeLessThan(largeBytes);
     await setTimeout(200);
-    expect(peer.large?.writableLength).toBeGreaterThan(largeBytes / 2);
+    // The system may have taken tens of megabytes.
+    expect(peer.large?.writableLength).toBeGreaterThan(largeBytes / 4);
     peer.client.resume();
     await expect.poll(() => peer.large?.isClosed).toBe(true);
     await expect

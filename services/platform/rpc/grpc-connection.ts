@@ -1,8 +1,9 @@
-import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { ClientConnection } from "../http2/client-connection.ts";
 import { encodeHeaders } from "../http2/header-encoder.ts";
 import { monotonicMs } from "../process/clock.ts";
+import { connectLean } from "../process/lean-socket.ts";
 import { callEvents } from "./call-events.ts";
 import { readCertificates } from "./certificates.ts";
 import { Code } from "./codes.ts";
@@ -147,7 +148,7 @@ export class GrpcConnection {
 
 function socketTo({ ip, port, host, tls }: Peer): Socket {
   const to = { host: ip, port, noDelay: true };
-  if (!tls) return connectTcp(to);
+  if (!tls) return connectLean(to);
   return connectTls({
     ...to,
     ALPNProtocols: ["h2"],
