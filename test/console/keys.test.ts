@@ -91,6 +91,29 @@ describe.skipIf(!browserPath)("the keys screen", { timeout: 180_000 }, () => {
     await page.keyboard.press("Escape");
   });
 
+  it("creates a key for a colleague, under whose name it works and with whom it ends", async () => {
+    const { makeMember, call } = administrator(underTest.stack);
+    const colleague = await makeMember("kay@example.com");
+    await call("PATCH", `/organization/members/${colleague}`, { first_name: "Kay", last_name: "McNulty" });
+    const { page } = on;
+    const name = freshName("of a colleague");
+    await openKeys(on);
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await dialog().getByLabel("Name", { exact: true }).fill(name);
+    const whose = dialog().getByLabel("For", { exact: true });
+    expect(await whose.inputValue()).toBe(own.creator_user_id);
+    await whose.selectOption({ label: "Kay McNulty (kay@example.com)" });
+    await dialog().getByRole("button", { name: "Create" }).click();
+    const secret = await dialog().locator(".secret code").innerText();
+    await dialog().getByLabel("I stored it").check();
+    await dialog().getByRole("button", { name: "Done" }).click();
+    await page.locator(".keys-table tr", { hasText: name }).locator(".column-creator", { hasText: "Kay" }).waitFor();
+    expect(await keyNow(name)).toMatchObject({ creator_user_id: colleague });
+    await call("DELETE", `/organization/members/${colleague}?disable_keys=true`);
+    expect(await statusWith(secret)).toBe(401);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("returns the focus when a dialog or toast closes, or keeps it in the page", async () => {
     const { page } = on;
     const name = freshName("focused");
@@ -163,6 +186,31 @@ describe.skipIf(!browserPath)("the keys screen", { timeout: 180_000 }, () => {
       expect([await statusWith(secret), await statusWith(key)]).toEqual([200, status]);
       await dialog().getByLabel("I stored it").check();
       await dialog().getByRole("button", { name: "Done" }).click();
+    }
+  });
+
+  it("does not advise to end the secret in use if the new one was lost", async () => {
+    const { page } = on;
+    const name = freshName("rotated in vain");
+    const { key } = await administrator(underTest.stack).makeKey({ name });
+    await openKeys(on);
+    for (const [grace, advice, status] of [
+      ["1 day", "Do not rotate it again", 200],
+      ["It stops at once", "rotate the key again", 401],
+    ] as const) {
+      await choose(name, /^Rotate/);
+      await dialog().getByLabel("How long the old secret").selectOption(grace);
+      await page.route("**/rotate", async (route) => {
+        await route.fetch();
+        await route.abort();
+      });
+      await dialog().getByRole("button", { name: "Make a new secret" }).click();
+      await dialog().getByText("cannot be reached").waitFor();
+      await page.unroute("**/rotate");
+      await dialog().getByRole("button", { name: "Make a new secret" }).click();
+      await dialog().getByText(advice).waitFor();
+      expect(await statusWith(key)).toBe(status);
+      await page.keyboard.press("Escape");
     }
   });
 

@@ -2,11 +2,13 @@ import { useState } from "preact/hooks";
 import { ApiError } from "../../api/api-error.ts";
 import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { request } from "../../api/request.ts";
+import { session } from "../../api/session.ts";
 import type { Key, SessionWorkspace } from "../../api/types.ts";
 import { showSecret } from "../../shell/secret.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { ExpiryField } from "./expiry-field.tsx";
+import { OwnerField } from "./owner-field.tsx";
 import { allPermissions, PermissionChoice } from "./permission-choice.tsx";
 
 interface NewKeyProps {
@@ -22,6 +24,7 @@ const kinds: readonly (readonly [Key["kind"], string, string])[] = [
 
 export function NewKey({ workspace, close, changed }: NewKeyProps) {
   const [name, setName] = useState("");
+  const [owner, setOwner] = useState(session.value?.user_id ?? "");
   const [kind, setKind] = useState<Key["kind"]>("api");
   const [permissions, setPermissions] = useState(allPermissions);
   const [expiresAt, setExpiresAt] = useState<string | null>(null);
@@ -29,7 +32,7 @@ export function NewKey({ workspace, close, changed }: NewKeyProps) {
 
   const submit = async (): Promise<void> => {
     const reach = kind === "api" ? { workspace_id: workspace.id, permissions } : {};
-    const body = { name: name.trim(), kind, expires_at: expiresAt, ...reach };
+    const body = { name: name.trim(), kind, expires_at: expiresAt, creator_user_id: owner, ...reach };
     try {
       const { json } = await request<{ readonly key: string }>("/api/v1/keys", {
         method: "POST",
@@ -72,6 +75,7 @@ export function NewKey({ workspace, close, changed }: NewKeyProps) {
             maxLength={255}
             isRequired
           />
+          <OwnerField value={owner} change={setOwner} fault={faultOf("creator_user_id")} />
           <fieldset class="stack-tight">
             <legend class="label">Kind</legend>
             {kinds.map(([value, label, meaning]) => (

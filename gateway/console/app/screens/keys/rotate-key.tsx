@@ -24,6 +24,7 @@ const graces: readonly (readonly [seconds: number, label: string])[] = [
 
 export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
   const [grace, setGrace] = useState(3_600);
+  const label = graces.find(([seconds]) => seconds === grace)?.[1];
   const idempotencyKeyOf = useIdempotencyKey();
   const submit = async (): Promise<void> => {
     const body = { grace_seconds: grace };
@@ -33,7 +34,6 @@ export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
       headers: idempotencyKeyOf(body),
     });
     close();
-    const label = graces.find(([seconds]) => seconds === grace)?.[1];
     showSecret({
       title: "New secret",
       note: `“${apiKey.name}” has a new secret. ${grace === 0 ? "The old one no longer works." : `The old one works for another ${label}.`}`,
@@ -50,8 +50,10 @@ export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
       explain={({ status }) =>
         status === 409 && (
           <p>
-            An earlier attempt made a new secret, but it did not arrive here, and it is shown only once. Close this and
-            rotate the key again.
+            An earlier attempt made a new secret, but it did not arrive here, and it is shown only once.{" "}
+            {grace === 0
+              ? "Close this and rotate the key again."
+              : `Do not rotate it again: that would end the secret that programs use now, which works for another ${label}. Create another key for them, then delete this one.`}
           </p>
         )
       }
@@ -64,7 +66,7 @@ export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
           </p>
           <Field
             label="How long the old secret keeps working"
-            hint="Allow enough time to give every program the new one."
+            hint="Allow enough time to give every program the new one. A secret that an earlier rotation replaced stops at once."
             fault={faultOf("grace_seconds")}
           >
             {(ids) => (
