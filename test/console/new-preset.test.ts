@@ -210,6 +210,8 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     await page.keyboard.insertText("not a slug");
     await page.getByText("begins with a letter or digit").waitFor();
     expect(await page.getByLabel("Slug").getAttribute("aria-invalid")).toBe("true");
+    await writeConfig(on, '{"model": "m", "temperatur": 1}');
+    await page.getByRole("status").getByText("no such field: temperatur.").waitFor();
     await writeSlug(on, "wrong");
     await writeConfig(on, '{\n  "model": "m",\n  "temperature": 9,\n  "top_p": 3\n}');
     await press(on, "Create preset");

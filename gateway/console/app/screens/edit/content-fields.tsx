@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Issue } from "../../api/api-error.ts";
 import type { Dialect } from "../../api/types.ts";
 import { ConfigEditor } from "./config-editor.tsx";
+import { unkeptFieldsNote } from "./dropped-fields.tsx";
 
 interface ContentFieldsProps {
   readonly dialect: Dialect;
@@ -18,6 +19,7 @@ interface ContentFieldsProps {
 export function ContentFields({ dialect, prompt, config, configFault, issues, change }: ContentFieldsProps) {
   const promptIssues = issues.filter(isAboutPrompt);
   const configIssues = useMemo(() => issues.filter((issue) => !isAboutPrompt(issue)), [issues]);
+  const unkept = useMemo(() => (configFault ? "" : unkeptFieldsNote(config, dialect)), [config, configFault, dialect]);
   // Whoever comes back to errors is taken to the first one, which may be far below a long prompt.
   const [wanted, setWanted] = useState(() => {
     const [first] = promptIssues.length > 0 ? [] : configIssues;
@@ -72,7 +74,9 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
             ))
           )}
           {!configFault && configIssues.length === 0 && (
-            <span class="muted small">Valid JSON. The rules of each field are checked when you save.</span>
+            <span class={unkept ? "unkept small wrap" : "muted small"}>
+              {unkept || "Valid JSON. The rules of each field are checked when you save."}
+            </span>
           )}
         </div>
       </div>
