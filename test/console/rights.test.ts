@@ -55,6 +55,21 @@ describe.skipIf(!browserPath)("the console with limited permissions", { timeout:
     expect(await on.faults()).toEqual([]);
   });
 
+  it("leads from a link into another workspace to a sign-in that follows it", async () => {
+    await administrator(underTest.stack).call("POST", "/workspaces", { name: "Elsewhere", slug: "elsewhere" });
+    const on = await signedIn(["presets:read"]);
+    const { page } = on;
+    await on.open("/elsewhere/presets");
+    await page.getByRole("heading", { name: "Nothing here" }).waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    await page.getByRole("button", { name: "Sign in with another key" }).click();
+    await page.getByLabel("Key", { exact: true }).fill(underTest.stack.managementKey);
+    await page.keyboard.press("Enter");
+    await page.getByText("No presets yet").waitFor();
+    expect(page.url()).toMatch(/\/elsewhere\/presets$/);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("distinguishes colleagues whose names the key cannot read, and says why", async () => {
     const { makeMember, makeKey } = administrator(underTest.stack);
     const userId = await makeMember("colleague@example.com");

@@ -1,4 +1,5 @@
 import type { Session, SessionWorkspace } from "../api/types.ts";
+import { leave } from "../shell/leave.ts";
 import { Page } from "../shell/page.tsx";
 import { presetsHref } from "../shell/preset-hrefs.ts";
 
@@ -12,18 +13,23 @@ export function NothingHere({ session, workspace }: NothingHereProps) {
     <Page title="Nothing here">
       <div class="panel empty">
         {workspace ? (
-          <>
-            <p>
-              There is nothing at this address, or it is in a workspace of {session.organization.name} that your key has
-              no access to.
-            </p>
-            <a class="button" href={presetsHref(workspace)}>
-              Go to the presets of {workspace.name}
-            </a>
-          </>
+          <p>
+            There is nothing at this address, or it is in a workspace of {session.organization.name} that your key has
+            no access to.
+          </p>
         ) : (
           <p>Your key no longer has access to any workspace of {session.organization.name}.</p>
         )}
+        <div class="row">
+          {workspace && (
+            <a class="button" href={presetsHref(workspace)}>
+              Go to the presets of {workspace.name}
+            </a>
+          )}
+          <button type="button" class="button" onClick={leave}>
+            Sign in with another key
+          </button>
+        </div>
       </div>
     </Page>
   );
