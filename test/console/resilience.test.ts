@@ -188,6 +188,17 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
     await expect.poll(() => page.evaluate("document.activeElement.textContent")).toMatch(/^v4Compare/);
   });
 
+  it("does not speak of more of the history if only the latest changes are missing", async () => {
+    const slug = await createPreset();
+    const on = await signedIn();
+    await on.open(`/default/presets/${slug}`);
+    const history = on.page.getByRole("complementary", { name: "History" });
+    await history.getByRole("listitem").first().waitFor();
+    await on.page.route("**/changes?**", (route) => route.abort());
+    await history.getByText("The latest changes could not be loaded").waitFor();
+    expect(await history.getByRole("listitem").count()).toBe(2);
+  });
+
   it("shows that it is retrying", async () => {
     const on = await signedIn();
     const { page } = on;

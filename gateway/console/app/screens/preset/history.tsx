@@ -64,7 +64,7 @@ export function History({ workspace, preset, loaded, shown, showMore }: HistoryP
         <div class="panel-body">
           <ErrorPanel
             error={error}
-            title={changes ? "More of the history could not be loaded" : "The history could not be loaded"}
+            title={`${!changes ? "The history" : shownBefore.current === undefined ? "The latest changes" : "More of the history"} could not be loaded`}
             retry={reload}
           />
         </div>
