@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator } from "../support/administration-rest.ts";
 import { findBrowser } from "../support/browser.ts";
@@ -209,6 +210,67 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     await page.getByRole("option", { name: slug }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByText("Serves v2").waitFor();
+  });
+
+  const prompt = (page: Page) => page.getByRole("textbox", { name: "System prompt" });
+
+  async function saveAfterColleague({ page, open }: ConsolePage, mine: string, theirs: string): Promise<string> {
+    const slug = await createPreset(["One.\nTwo.\nThree.\nFour."]);
+    await open(`/default/presets/${slug}/edit?from=1`);
+    await prompt(page).fill(mine);
+    await underTest.stack.create(slug, { messages: [{ role: "system", content: theirs }] });
+    await page.getByRole("button", { name: "Review the changes" }).click();
+    await page.getByRole("button", { name: "Save new version" }).click();
+    await page.getByText("Someone else changed this preset").waitFor();
+    return slug;
+  }
+
+  it("keeps both changes of a prompt that two people changed in different lines", async () => {
+    const on = await signedIn();
+    const slug = await saveAfterColleague(on, "One!\nTwo.\nThree.\nFour.", "One.\nTwo.\nThree.\nFour!");
+    await on.page.getByText("in different lines: both changes are kept").waitFor();
+    expect(await on.page.getByRole("radio").count()).toBe(0);
+    await on.page.getByRole("button", { name: "Merge and review" }).click();
+    await on.page.getByRole("button", { name: "Save new version" }).click();
+    await on.page.getByText("Saved as v3").waitFor();
+    const { json } = await underTest.stack.request<PresetJson>("GET", `/presets/${slug}`, {
+      key: underTest.stack.apiKey,
+    });
+    expect(json.data.designated_version).toMatchObject({ version: 3, system_prompt: "One!\nTwo.\nThree.\nFour!" });
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("returns from a merge to the draft", async () => {
+    const on = await signedIn();
+    await saveAfterColleague(on, "One!", "One?");
+    for (const goBack of [
+      () => on.page.goBack(),
+      () => on.page.getByRole("link", { name: "Back to editing" }).click(),
+    ]) {
+      await goBack();
+      await expect.poll(() => prompt(on.page).inputValue()).toBe("One!");
+      await on.page.getByRole("button", { name: "Review the changes" }).click();
+      await on.page.getByText("Someone else changed this preset").waitFor();
+    }
+  });
+
+  it("leads back to a draft of a version that is no longer served", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await open(`/default/presets/${slug}`);
+    await page.getByRole("button", { name: "Edit v2" }).click();
+    await prompt(page).fill("Mine.");
+    await page.getByRole("link", { name: "Back to the preset" }).click();
+    const notice = page.getByText("You have an unsaved draft, based on v2.");
+    await notice.waitFor();
+    await underTest.stack.create(slug, { messages: [{ role: "system", content: "Theirs." }] });
+    await page.getByRole("button", { name: "Edit v3" }).waitFor();
+    await page.getByRole("link", { name: "Continue with it" }).click();
+    await expect.poll(() => prompt(page).inputValue()).toBe("Mine.");
+    await page.getByRole("button", { name: "Discard it" }).click();
+    await page.getByRole("link", { name: "Back to the preset" }).click();
+    await page.getByText("Serves v3").waitFor();
+    expect(await notice.count()).toBe(0);
   });
 
   it("reports that it cannot compare if its files are gone, as after an upgrade", async () => {

@@ -8,6 +8,7 @@ import { newPresetHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts
 import { CopyButton } from "../ui/copy-button.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { StatusBadge } from "../ui/status-badge.tsx";
+import { DraftNotice } from "./preset/draft-notice.tsx";
 import { History, historyMax } from "./preset/history.tsx";
 import { PresetActions } from "./preset/preset-actions.tsx";
 import { PresetSkeleton } from "./preset/preset-skeleton.tsx";
@@ -89,6 +90,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
               </p>
             )}
           </div>
+          <DraftNotice workspace={workspace} slug={slug} />
           <ServingBar
             workspace={workspace}
             preset={preset}

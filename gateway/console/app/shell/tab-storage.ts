@@ -6,6 +6,11 @@ export function findStored<T>(name: string): T | undefined {
   return text === null ? undefined : (JSON.parse(text) as T);
 }
 
+/** The names of everything that is stored under names that begin like this. */
+export function storedNames(beginning: string): readonly string[] {
+  return Object.keys(sessionStorage).filter((name) => name.startsWith(beginning));
+}
+
 /** Returns whether the browser had room. If not, the value lasts only as long as the page. */
 export function store(name: string, value: unknown): boolean {
   try {

@@ -3,7 +3,6 @@ import type { Issue } from "../../api/api-error.ts";
 import { dialectOf } from "../../api/presets.ts";
 import { reasonForbidden } from "../../api/session.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
-import { compact } from "../../json/json-pieces.ts";
 import { navigate } from "../../shell/location.ts";
 import { editHref, presetHref, tryHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
@@ -13,7 +12,7 @@ import { submitByKey } from "../../ui/submit-key.ts";
 import { CannotSave } from "./cannot-save.tsx";
 import { configFaultOf } from "./config-fault.ts";
 import { ContentFields } from "./content-fields.tsx";
-import { type Draft, deleteDraft, storeDraft } from "./draft.ts";
+import { type Draft, deleteDraft, isChanged, storeDraft } from "./draft.ts";
 import { MergePanel } from "./merge-panel.tsx";
 import { ReviewPanel } from "./review-panel.tsx";
 import { useSave } from "./use-save.ts";
@@ -40,9 +39,8 @@ export function DraftEditor(props: DraftEditorProps) {
   const [hasRoom, setRoom] = useState(true);
   const { base } = draft;
   const fault = useMemo(() => configFaultOf(draft.config), [draft.config]);
-  const isChanged =
-    draft.prompt !== (base.prompt ?? "") || fault !== undefined || compact(draft.config) !== base.config;
-  const unchanged = isChanged ? undefined : "Nothing has changed yet.";
+  const hasChanged = isChanged(draft);
+  const unchanged = hasChanged ? undefined : "Nothing has changed yet.";
   const unready = fault ?? unchanged;
   // Saved at once rather than when the page is idle: a reload may come at any moment.
   const keep = (changed: Draft): void => {
@@ -71,12 +69,12 @@ export function DraftEditor(props: DraftEditorProps) {
     seen.current = isReview;
   }, [isReview]);
 
-  if (save.concurrentChange) {
+  if (isReview && save.concurrentChange) {
     const apply = (merged: Draft): void => {
       edit(merged);
       navigate(reviewHref, "replace");
     };
-    return <MergePanel draft={draft} concurrentChange={save.concurrentChange} apply={apply} />;
+    return <MergePanel draft={draft} concurrentChange={save.concurrentChange} apply={apply} editorHref={editorHref} />;
   }
   if (isReview && fault === undefined)
     return <ReviewPanel draft={draft} reason={unchanged} save={save} editorHref={editorHref} />;
@@ -90,7 +88,7 @@ export function DraftEditor(props: DraftEditorProps) {
       }}
     >
       <CannotSave isArchived={isArchived} />
-      {isKept && isChanged && draft === start && (
+      {isKept && hasChanged && draft === start && (
         <div class="notice row">
           <p>This is your earlier draft; nothing was lost.</p>
           <button type="button" class="button small" onClick={discard}>

@@ -14,17 +14,18 @@ interface MergePanelProps {
   readonly draft: Draft;
   readonly concurrentChange: ConcurrentChange;
   readonly apply: (draft: Draft) => void;
+  readonly editorHref: string;
 }
 
 /**
  * Somebody else saved first: shows both sides where they conflict, and lets one choose for each field that both
  * changed.
  */
-export function MergePanel({ draft, concurrentChange, apply }: MergePanelProps) {
-  const { theirs, lastChange, etag } = concurrentChange;
+export function MergePanel({ draft, concurrentChange, apply, editorHref }: MergePanelProps) {
+  const { theirs, lastChange, etag, mergeLines } = concurrentChange;
   const [choices, setChoices] = useState<ReadonlyMap<string, "mine" | "theirs">>(new Map());
-  const { taken, conflicts, settle } = useMemo(
-    () => merge(draft.ancestor, { config: draft.config, prompt: draft.prompt }, theirs),
+  const { taken, mergedPrompt, conflicts, settle } = useMemo(
+    () => merge(draft.ancestor, { config: draft.config, prompt: draft.prompt }, theirs, mergeLines),
     [draft, theirs],
   );
   const isSettled = conflicts.every(({ key }) => choices.has(key));
@@ -63,7 +64,12 @@ export function MergePanel({ draft, concurrentChange, apply }: MergePanelProps) 
           </p>
         </div>
       )}
-      {taken.length === 0 && conflicts.length === 0 && (
+      {mergedPrompt !== undefined && (
+        <p class="panel panel-body">
+          Both of you changed the system prompt, in different lines: both changes are kept.
+        </p>
+      )}
+      {taken.length === 0 && conflicts.length === 0 && mergedPrompt === undefined && (
         <p class="panel panel-body">Their change does not affect your prompt or config.</p>
       )}
       {diffs === "not loaded" && <NotLoaded />}
@@ -101,6 +107,9 @@ export function MergePanel({ draft, concurrentChange, apply }: MergePanelProps) 
         );
       })}
       <div class="row edit-actions">
+        <a class="button" href={editorHref}>
+          Back to editing
+        </a>
         <ActionButton
           class="primary"
           reason={isSettled ? undefined : "Choose one side for each field first."}

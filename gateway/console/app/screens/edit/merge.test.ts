@@ -33,6 +33,16 @@ describe("two changes of one version", () => {
     expect(settled(mine, theirs, [["model", "theirs"]]).config).toContain('"model":"c"');
   });
 
+  it("of the prompt are merged if that is possible, and need a choice otherwise", () => {
+    const mine = { ...ancestor, prompt: "Be brief and kind." };
+    const theirs = { ...ancestor, prompt: "Be very brief." };
+    const merged = merge(ancestor, mine, theirs, () => "Be very brief and kind.");
+    expect(merged).toMatchObject({ taken: [], conflicts: [] });
+    expect(merged.settle(new Map()).prompt).toBe("Be very brief and kind.");
+    const apart = merge(ancestor, mine, theirs, () => undefined);
+    expect(apart.conflicts).toEqual([{ key: promptKey, mine: mine.prompt, theirs: theirs.prompt }]);
+  });
+
   it("agree if both made the same change, whatever the spacing", () => {
     const mine = { config: '{"model":"a","stop":["x", "y"]}' };
     const theirs = { config: '{"model":"a","stop":["x","y"]}' };

@@ -10,12 +10,15 @@ import { showToast } from "../../shell/toasts.tsx";
 import { archivedReason } from "./cannot-save.tsx";
 import { type Draft, deleteDraft } from "./draft.ts";
 import { droppedFieldsNote } from "./dropped-fields.tsx";
+import type { mergeLines } from "./merge-lines.ts";
 
 /** The state of the preset after somebody else changed it. */
 export interface ConcurrentChange {
   readonly theirs: VersionContent;
   readonly etag: string | undefined;
   readonly lastChange: PresetChange | undefined;
+  /** Undefined if it could not be loaded: then one chooses between two prompts as a whole. */
+  readonly mergeLines: typeof mergeLines | undefined;
 }
 
 interface SaveParts {
@@ -60,11 +63,17 @@ export function useSave({ workspace, slug, draft, keep }: SaveParts): Save {
   };
 
   const loadConcurrentChange = async (): Promise<void> => {
-    const [preset, log] = await Promise.all([
+    const [preset, log, lines] = await Promise.all([
       request<One<PresetWithVersion>>(presetPath(workspace, slug)),
       request<ListPage<PresetChange>>(presetPath(workspace, slug, "/changes?limit=1")),
+      import("./merge-lines.ts").catch(() => undefined),
     ]);
-    setConcurrentChange({ theirs: designatedVersion(preset), etag: preset.etag, lastChange: log.json.data[0] });
+    setConcurrentChange({
+      theirs: designatedVersion(preset),
+      etag: preset.etag,
+      lastChange: log.json.data[0],
+      mergeLines: lines?.mergeLines,
+    });
   };
 
   const showArchived = async (refusal: ApiError): Promise<void> => {
