@@ -71,6 +71,11 @@ export async function send(path: string, { method = "GET", body, headers, signal
 /** The message for a request without a response. The request may have been carried out nevertheless. */
 export const unreachable = "The gateway cannot be reached. Check the connection, then try again.";
 
+/** Says that a change failed. Without a response, its outcome is unknown. */
+export function notChanged(what: string, { message }: ApiError): string {
+  return `${what} ${message === unreachable ? "may not have been" : "was not"} changed: ${message}`;
+}
+
 /** Waits for the network; throws an ApiError if the connection cannot be made or is lost. */
 function overNetwork<T>(pending: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return pending.catch((error: unknown) => {

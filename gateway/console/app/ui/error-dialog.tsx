@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api/api-error.ts";
+import { unreachable } from "../api/request.ts";
 import { Dialog } from "./dialog.tsx";
 import { ErrorPanel } from "./error-panel.tsx";
 
@@ -11,11 +12,21 @@ interface ErrorDialogProps {
   readonly children?: ComponentChildren;
 }
 
-/** Says that an action was not carried out, and why. */
+/** Says that an action was not carried out, and why. If no response came, says that the outcome is unknown. */
 export function ErrorDialog({ title, error, close, children }: ErrorDialogProps) {
+  const isUnknown = error.message === unreachable;
   return (
-    <Dialog title={title} close={close}>
-      <ErrorPanel error={error}>{children}</ErrorPanel>
+    <Dialog title={isUnknown ? "No answer arrived" : title} close={close}>
+      <ErrorPanel error={error}>
+        {isUnknown ? (
+          <p>
+            The gateway cannot be reached, or the connection was lost: the change may have been made. Check the
+            connection, then try again. It is made once, however often you try.
+          </p>
+        ) : (
+          children
+        )}
+      </ErrorPanel>
       <div class="dialog-actions">
         <button type="button" class="button" onClick={close}>
           Close

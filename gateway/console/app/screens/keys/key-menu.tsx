@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
-import { request } from "../../api/request.ts";
+import { notChanged, request } from "../../api/request.ts";
 import { session } from "../../api/session.ts";
 import type { Key } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
@@ -37,7 +37,7 @@ export function KeyMenu({ apiKey, reason, changed }: KeyMenuProps) {
   };
   // Reported in a toast: by then the row may be gone, and with it any place to show an error.
   const setBack = (to: boolean): Promise<void> =>
-    setDisabled(to).catch((thrown: unknown) => showToast(`“${name}” was not changed: ${asApiError(thrown).message}`));
+    setDisabled(to).catch((thrown: unknown) => showToast(notChanged(`“${name}”`, asApiError(thrown))));
   const tryToSet = (to: boolean): Promise<void> =>
     setDisabled(to).catch((thrown: unknown) => setError(asApiError(thrown)));
   const remove = async (): Promise<void> => {

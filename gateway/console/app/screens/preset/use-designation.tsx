@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, asApiError } from "../../api/api-error.ts";
+import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { presetPath } from "../../api/presets.ts";
-import { request } from "../../api/request.ts";
+import { notChanged, request } from "../../api/request.ts";
 import type { ListPage, One, PresetChange, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
 import { showToast } from "../../shell/toasts.tsx";
@@ -25,6 +26,7 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
   const [isBusy, setBusy] = useState(false);
   const [concurrentChanges, setConcurrentChanges] = useState<ConcurrentChanges>();
   const [error, setError] = useState<ApiError>();
+  const idempotencyKeyOf = useIdempotencyKey();
   const isUnmounted = useRef(false);
   useEffect(
     () => () => {
@@ -54,12 +56,12 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
     request<One<PresetWithVersion>>(presetPath(workspace, slug), {
       method: "PATCH",
       body: { designated_version: version },
-      headers: { "idempotency-key": crypto.randomUUID(), ...(seen ? { "if-match": seen } : {}) },
+      headers: { ...idempotencyKeyOf({ slug, version, seen }), ...(seen ? { "if-match": seen } : {}) },
     });
 
   const showFailure = async (thrown: unknown, version: number): Promise<void> => {
     // Undo outlives the screen, and a dialog of that screen would not be seen.
-    if (isUnmounted.current) showToast(`${slug} was not changed: ${asApiError(thrown).message}`);
+    if (isUnmounted.current) showToast(notChanged(slug, asApiError(thrown)));
     else if (thrown instanceof ApiError && thrown.status === 412) await loadConcurrentChanges(version);
     else setError(asApiError(thrown));
   };
