@@ -273,6 +273,28 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     expect(await notice.count()).toBe(0);
   });
 
+  it("shows that a rollback is under way, if it takes long", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await open(`/default/presets/${slug}`);
+    let proceed = (): void => {};
+    await page.route("**/api/v1/presets/**", async (route) => {
+      if (route.request().method() !== "PATCH") return route.continue();
+      await new Promise<void>((resolve) => {
+        proceed = resolve;
+      });
+      await route.continue();
+    });
+    const rollBack = page.getByRole("button", { name: "Roll back to v1" });
+    await rollBack.click();
+    await expect.poll(() => rollBack.getAttribute("aria-busy")).toBe("true");
+    const bar = "getComputedStyle(document.querySelector('.button[aria-busy=true]'), '::after')";
+    await expect.poll(() => page.evaluate(`[${bar}.visibility, ${bar}.height]`)).toEqual(["visible", "2px"]);
+    proceed();
+    await page.getByText(`${slug} now serves v1.`).waitFor();
+    expect(await page.locator("[aria-busy=true]").count()).toBe(0);
+  });
+
   it("does not claim that nothing was rolled back if no answer came, and rolls back once", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();

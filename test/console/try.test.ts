@@ -244,6 +244,27 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await other.context.close();
   });
 
+  it("shows that it waits for the first words of an answer", async () => {
+    await openWith("silent", "hostile/any");
+    const { page } = on;
+    const waiting = page.getByRole("status").getByText("Waiting for the model");
+    let answerNow = (): void => {};
+    hostile.next.push((_request, socket) => {
+      answerNow = () => {
+        socket.write(streamHead);
+        socket.write(chunkOf(`data: {"id":"1","choices":[{"index":0,"delta":{"content":"At last "}}]}\n\n`));
+      };
+    });
+    await button("Send to the model").press("Enter");
+    await waiting.waitFor();
+    expect(await on.axeViolations()).toEqual([]);
+    answerNow();
+    await expect.poll(() => answer().innerText()).toContain("At last");
+    expect(await waiting.count()).toBe(0);
+    await button("Stop").press("Enter");
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("stops an answer on request and keeps what has arrived", async () => {
     const words = Array.from({ length: 600 }, (_, n) => `word${n}`).join(" ");
     await openWith("slow", "echo/slow", words);

@@ -67,6 +67,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
         ? "Write a message first."
         : undefined;
   const isBusy = trial.busyWith !== undefined || !content;
+  const isSending = trial.busyWith === "send";
   // An answer is what one comes here for, so that is the main action if it is permitted.
   const sendButton = (
     <ActionButton
@@ -74,7 +75,8 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       isSubmit={!sendReason}
       class={sendReason ? "" : "primary"}
       reason={sendReason ?? unready}
-      isBusy={isBusy}
+      isBusy={isSending}
+      isPaused={isBusy}
     >
       Send to the model
     </ActionButton>
@@ -86,7 +88,8 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       class={sendReason ? "primary" : ""}
       run={sendReason || !content ? undefined : () => trial.resolve(content, message)}
       reason={unready}
-      isBusy={isBusy}
+      isBusy={trial.busyWith === "resolve"}
+      isPaused={isBusy}
     >
       Show the merged request
     </ActionButton>
@@ -96,15 +99,16 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
       Back to editing
     </a>
   );
-  const answered = trial.answer && (
-    <AnswerView
-      key="answer"
-      answer={trial.answer}
-      isStreaming={trial.busyWith === "send"}
-      isStopped={trial.isAnswerStopped}
-    />
+  const answered = trial.answer ? (
+    <AnswerView key="answer" answer={trial.answer} isStreaming={isSending} isStopped={trial.isAnswerStopped} />
+  ) : (
+    isSending && (
+      <p key="waiting" class="panel panel-body muted" role="status">
+        <span class="pulse" aria-hidden="true" /> Waiting for the model …
+      </p>
+    )
   );
-  const hasResult = trial.answer || trial.resolved || trial.error || notLoaded || isOff;
+  const hasResult = answered || trial.resolved || trial.error || notLoaded || isOff;
   const merged = trial.resolved && <ResolvedView key="merged" answer={trial.resolved} />;
   return (
     <Page
@@ -160,7 +164,7 @@ export function Try({ workspace, query, slug }: PresetScreenProps) {
           <div class="panel-foot row edit-actions">
             {sendReason && <span class="edit-note muted small">{sendReason}</span>}
             <span class="row edit-actions">
-              {trial.busyWith === "send" && (
+              {isSending && (
                 <button type="button" class="button" onClick={trial.stop}>
                   Stop
                 </button>

@@ -12,6 +12,8 @@ interface ActionButtonProps {
    */
   readonly reason?: string | undefined;
   readonly isBusy?: boolean;
+  /** Whether something else is under way that must end first. */
+  readonly isPaused?: boolean;
   readonly isSubmit?: boolean;
   readonly class?: string;
   readonly label?: string;
@@ -21,11 +23,12 @@ interface ActionButtonProps {
 
 /** A button for something that is not always possible, or not for everybody. */
 export function ActionButton(props: ActionButtonProps) {
-  const { children, run, reason, isBusy = false, isSubmit = false, class: extra = "", label, title } = props;
+  const { children, run, reason, isBusy = false, isPaused = false, isSubmit = false } = props;
+  const { class: extra = "", label, title } = props;
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const bubble = useRef<HTMLSpanElement>(null);
-  const isOff = reason !== undefined || isBusy;
+  const isOff = reason !== undefined || isBusy || isPaused;
   const show = (): void => {
     if (!bubble.current || !button.current) return;
     bubble.current.togglePopover(true);
@@ -44,6 +47,7 @@ export function ActionButton(props: ActionButtonProps) {
         class={`button ${extra}`}
         ref={button}
         aria-disabled={isOff ? "true" : undefined}
+        aria-busy={isBusy ? "true" : undefined}
         aria-describedby={reason ? id : undefined}
         aria-label={label}
         title={reason ? undefined : title}
