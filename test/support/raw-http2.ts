@@ -15,6 +15,7 @@ export const mediumBytes = 30_000;
 const bodies = new Map([
   ["/large", Buffer.alloc(largeBytes)],
   ["/medium", Buffer.alloc(mediumBytes)],
+  ["/unfinished", Buffer.alloc(mediumBytes)],
 ]);
 
 /** A client that sends handwritten frames, and a server that answers them. */
@@ -29,6 +30,8 @@ export class RawHttp2 {
   requests = 0;
   readonly received: Buffer[] = [];
   large: Http2Stream | undefined;
+  /** A stream whose answer has not been ended. */
+  unfinished: Http2Stream | undefined;
   readonly #server: Server;
 
   private constructor(server: Server) {
@@ -82,7 +85,8 @@ export class RawHttp2 {
         if (path === "/large") this.large = stream;
         stream.headers(answer);
         stream.data(bodies.get(path) ?? Buffer.from("answered"));
-        stream.end(encodeHeaders(["x-trailer", "1"]));
+        if (path === "/unfinished") this.unfinished = stream;
+        else stream.end(encodeHeaders(["x-trailer", "1"]));
       },
       onClose() {},
     };

@@ -272,6 +272,24 @@ describe("an answer", () => {
       .poll(() => peer.framesOf(frameTypes.data).reduce((sum, { payload }) => sum + payload.length, 0))
       .toBe(largeBytes);
   });
+
+  it.each<[string, () => void]>([
+    ["the client accepts all of it", () => peer.client.write(windowUpdateFrame(1, mediumBytes))],
+    ["its stream is reset", () => peer.client.write(rstStreamFrame(1, errorCodes.cancel))],
+    ["the connection ends", () => peer.client.destroy()],
+  ])("is waited for until %s", async (_, act) => {
+    peer.send(settingsFrame({ initialWindowSize: 0 }), headers(1, request().with(5, "/unfinished")));
+    await expect.poll(() => peer.unfinished).toBeDefined();
+    let isDrained = false;
+    void peer.unfinished?.drained().then(() => {
+      isDrained = true;
+    });
+    peer.client.write(ping());
+    await expect.poll(peer.hasPong).toBe(true);
+    expect(isDrained).toBe(false);
+    act();
+    await expect.poll(() => isDrained).toBe(true);
+  });
 });
 
 describe("a closing connection", () => {
