@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { afterEach, describe, expect, it } from "vitest";
 import { ClientConnection } from "./client-connection.ts";
 import { encodeHeaders } from "./header-encoder.ts";
-import { errorCodes } from "./protocol.ts";
+import { errorCodes, frameBytesMax } from "./protocol.ts";
 import { ServerConnection } from "./server-connection.ts";
 import type { Http2Stream } from "./stream.ts";
 
@@ -76,6 +76,12 @@ function bytesOf(length: number): Buffer {
   return Buffer.from(Array.from({ length }, (_, index) => (index * 31) % 251));
 }
 
+/** Headers that are encoded as so many bytes. */
+function headersOf(bytes: number): Buffer {
+  const withValue = (length: number) => encodeHeaders([":status", "200", "x-long", "x".repeat(length)]);
+  return withValue(2 * bytes - withValue(bytes).length);
+}
+
 describe("our server and Node's client", () => {
   it.each([65_535, 1_000, 1, 2 ** 31 - 1])("exchange messages of any length through a window of %i", async (window) => {
     const session = openNodeClient((await openServer()).port, { initialWindowSize: window });
@@ -92,6 +98,20 @@ describe("our server and Node's client", () => {
     await once(session, "localSettings");
     expect((await post(session, bytesOf(10))).trailer).toBe("1");
   });
+
+  it.each([-1, 0, 1].flatMap((more) => [frameBytesMax + more, 2 * frameBytesMax + more]))(
+    "understand each other's headers if they take %i bytes",
+    async (bytes) => {
+      const { port } = await openServer((stream) => stream.headers(headersOf(bytes), true));
+      const session = openNodeClient(port);
+      // Only the first headers on a connection say that there is no table.
+      for (let count = 0; count < 2; count += 1) {
+        const stream = session.request({ ":method": "POST", ":path": "/" });
+        const [answer] = await once(stream.end(), "response");
+        expect(answer["x-long"]).toMatch(/^x+$/);
+      }
+    },
+  );
 
   it("exchange many messages at once, without large ones delaying small ones", async () => {
     const session = openNodeClient((await openServer()).port);
