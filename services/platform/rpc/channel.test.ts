@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type Server as NetServer } from "node:net";
+import { type AddressInfo, createServer, type Server as NetServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Metadata, Server, ServerCredentials, type sendUnaryData, status } from "@grpc/grpc-js";
 import { afterAll, describe, expect, it } from "vitest";
@@ -7,6 +7,7 @@ import { AccessService } from "../../../proto/gen/setpoint/organization/v1/acces
 import { grpcDefinitionOf } from "../../../test/support/grpc-definition.ts";
 import { nextPort } from "../../../test/support/ports.ts";
 import { unavailable } from "../domain/domain-error.ts";
+import { settingsFrame } from "../http2/frames.ts";
 import { silentLogger } from "../observe/logger.ts";
 import { Metrics } from "../observe/metrics.ts";
 import { monotonicMs } from "../process/clock.ts";
@@ -83,6 +84,19 @@ function openTo(...processes: readonly { readonly port: number }[]): Channel {
   return open(processes.map(({ port }) => `${host}:${port}`).join(","));
 }
 
+/** A peer that accepts connections, and answers no call. */
+async function listenSilently(port: number, address: string): Promise<{ port: number; sockets: Set<Socket> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+    socket.resume().write(settingsFrame({}));
+  });
+  await once(server.listen(port, address), "listening");
+  closers.push(() => server.close());
+  return { port: (server.address() as AddressInfo).port, sockets };
+}
+
 /** The name of the process that answers. */
 async function call(channel: Channel, timeoutMs = 15_000, signal?: AbortSignal): Promise<string> {
   const options = { requestId: "test", deadlineMs: monotonicMs() + timeoutMs, ...(signal && { signal }) };
@@ -96,6 +110,8 @@ async function answersOf(channel: Channel, count: number): Promise<Set<string>> 
 }
 
 const soon = { interval: 50 };
+/** Before a peer that answers no pings is given up, too. */
+const beforePings = { interval: 50, timeout: 8_000 };
 
 // Concurrently, because they mostly wait; each has its own processes.
 describe.concurrent("a channel to several processes", () => {
@@ -153,6 +169,10 @@ describe.concurrent("a channel to several processes", () => {
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
     a.before = () => Promise.reject(unavailable("no database"));
     expect(await answersOf(channel, 10)).toEqual(new Set(["b"]));
+    // Nor does it get a retry because others have taken the turns in between.
+    a.calls = 0;
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => call(channel))))).toEqual(new Set(["b"]));
+    expect(a.calls).toBe(10);
   });
 
   it("makes no call and no retry for a canceled caller", async ({ expect }) => {
@@ -244,6 +264,16 @@ describe.concurrent("a channel to several processes", () => {
   });
 });
 
+describe.concurrent("a closed channel", () => {
+  it("leaves no connection open", async ({ expect }) => {
+    const { port, sockets } = await listenSilently(0, host);
+    const channel = openTo({ port });
+    await expect.poll(() => sockets.size, soon).toBe(1);
+    channel.close();
+    await expect.poll(() => sockets.size, beforePings).toBe(0);
+  });
+});
+
 describe.concurrent("a channel to no process", () => {
   it("reports why, also to failed callers, until there is one", async ({ expect }) => {
     const late = new Process("late");
@@ -310,6 +340,19 @@ describe.concurrent("a channel to a DNS name", () => {
     resolve();
     expect((await Promise.all(calls)).sort()).toEqual(["a", "b"]);
     expect(await answersOf(channel, 4)).toEqual(new Set(["a"]));
+  });
+
+  it("closes the connection to an address that is gone", async ({ expect }) => {
+    const a = await new Process("a").start("127.0.0.1");
+    const { sockets } = await listenSilently(a.port, "127.0.0.2");
+    let addresses = ["127.0.0.1", "127.0.0.2"];
+    const channel = open(`service.test:${a.port}`, async () => addresses.map((address) => ({ address })));
+    await expect.poll(() => sockets.size, soon).toBe(1);
+    addresses = ["127.0.0.1"];
+    await a.stop();
+    await a.start("127.0.0.1");
+    await expect.poll(() => sockets.size, beforePings).toBe(0);
+    expect(await call(channel)).toBe("a");
   });
 
   it("retries elsewhere if a removed process never answers", async ({ expect }) => {
