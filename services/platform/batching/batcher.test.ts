@@ -1,4 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
@@ -48,6 +51,14 @@ function slowBatcher(policy: Partial<BatchPolicy<string>> = {}) {
 }
 
 const turn = () => new Promise(setImmediate);
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
 
 /** From now on, time passes only when the test says so. */
 const holdClock = () => vi.useFakeTimers({ toFake: ["performance"] });
@@ -256,6 +267,35 @@ describe("Batcher", () => {
       batch.answer();
       expect(await patient).toBe("a1!");
     });
+
+    it("works on as long as one of the callers waits, whichever came first", async () => {
+      const { ask, begun } = slowBatcher({ keyOf });
+      const lateMs = monotonicMs() + 10_000;
+      const gone = { first: false, second: false };
+      const answers = [
+        ask("a1", { deadlineMs: lateMs, isCanceled: () => gone.first }),
+        ask("a2", { deadlineMs: lateMs - 5_000, isCanceled: () => gone.second }),
+      ];
+      const batch = await begun(1);
+      expect(batch.parts[0]?.deadlineMs).toBe(lateMs);
+      gone.first = true;
+      expect(batch.parts[0]?.isCanceled()).toBe(false);
+      gone.second = true;
+      expect(batch.parts[0]?.isCanceled()).toBe(true);
+      batch.answer();
+      await Promise.all(answers);
+    });
+
+    it("does not count them as a full batch", async () => {
+      const { ask, batches, begun } = slowBatcher({ keyOf, countMax: 3, batchesMax: 3 });
+      const answers = [ask("b")];
+      await begun(1);
+      answers.push(...["a1", "a2", "a3", "a4", "a5"].map((request) => ask(request)));
+      expect((await begun(2)).parts.map(({ requests }) => requests)).toEqual([["a1", "a2", "a3", "a4", "a5"]]);
+      for (const { answer } of batches) answer();
+      await Promise.all(answers);
+      expect(batches).toHaveLength(2);
+    });
   });
 
   describe("with lanes", () => {
@@ -274,6 +314,54 @@ describe("Batcher", () => {
       expect(third.requests).toEqual(["a3"]);
       third.answer();
       await Promise.all(answers);
+    });
+
+    it("bounds a batch in bytes, and lets nothing smaller overtake", async () => {
+      const bytesOf = (request: string) => request.length;
+      const { ask, batches, begun } = slowBatcher({ laneOf, bytesMax: 10, bytesOf });
+      const answers = ["aaaa", "bbbb", "cccccc", "dd"].map((request) => ask(request));
+      for (const count of [1, 2]) (await begun(count)).answer();
+      await Promise.all(answers);
+      expect(batches.map(({ requests }) => requests)).toEqual([
+        ["aaaa", "bbbb"],
+        ["cccccc", "dd"],
+      ]);
+    });
+
+    it("serves one again that was empty", async () => {
+      const { ask, begun } = slowBatcher({ laneOf });
+      for (const count of [1, 2]) {
+        const answer = ask("a");
+        (await begun(count)).answer();
+        expect(await answer).toBe("a!");
+      }
+    });
+
+    it("keeps one busy until its batch has ended, even if all that waited in it expired", async () => {
+      const { ask, batches, begun } = slowBatcher({ laneOf, batchesMax: 2 });
+      const answers = [ask("a1")];
+      const running = await begun(1);
+      await expect(ask("a2", { deadlineMs: monotonicMs() + 20 })).rejects.toMatchObject({ kind: "deadline_exceeded" });
+      answers.push(ask("a3"), ask("b1"));
+      expect((await begun(2)).requests).toEqual(["b1"]);
+      running.answer();
+      expect((await begun(3)).requests).toEqual(["a3"]);
+      for (const { answer } of batches) answer();
+      await Promise.all(answers);
+    });
+
+    it("forgets those whose requests have expired", async () => {
+      const { ask, batches, begun } = slowBatcher({ laneOf: (request) => request, waitingMax: 10_000 });
+      const running = ask("a");
+      await begun(1);
+      const before = heapBytes();
+      const deadlineMs = monotonicMs() + 20;
+      const hasty = Array.from({ length: 2_000 }, () => ask(randomBytes(5_000).toString("hex"), { deadlineMs }));
+      await Promise.allSettled(hasty.splice(0));
+      await turn();
+      expect(heapBytes() - before).toBeLessThan(10_000_000);
+      batches[0]?.answer();
+      await running;
     });
 
     it("does not let a burst in one lane delay the others", async () => {
@@ -343,6 +431,21 @@ describe("Batcher", () => {
     for (const count of [2, 3]) (await begun(count)).answer();
     await Promise.all(answers);
     expect(batches.map(({ requests }) => requests)).toEqual([["running"], ["b", "c"], ["d", "a"]]);
+  });
+
+  it("serves fresher requests first, too, if few are queued that are large", async () => {
+    holdClock();
+    const { ask, batches, begun } = slowBatcher({ bytesMax: 10, bytesOf: (request) => request.length });
+    const first = ask("running");
+    const running = await begun(1);
+    const hasty = ask("h".repeat(8), { deadlineMs: monotonicMs() + 4_000 });
+    vi.advanceTimersByTime(2_100);
+    const answers = [hasty, ask("f".repeat(8))];
+    running.answer();
+    await first;
+    for (const count of [2, 3]) (await begun(count)).answer();
+    await Promise.all(answers);
+    expect(batches.map(({ requests }) => requests.map(([letter]) => letter))).toEqual([["r"], ["f"], ["h"]]);
   });
 
   it("batches only requests of one group", async () => {

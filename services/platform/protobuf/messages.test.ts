@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import {
   create,
   type DescField,
@@ -206,9 +208,10 @@ describe("a message", () => {
     ["a length of four gigabytes", [0x22, 0xff, 0xff, 0xff, 0xff, 0x0f]],
     ["an endless number", [0x08, ...Array<number>(10).fill(0x80)]],
     ["a truncated number", [0x08, 0x80]],
+    ["a number that goes on after its list", [0x1a, 1, 0x80, 0x01]],
     ["field number 0", [0x00, 1]],
     ["a tag that is too long", [0x88, 0x80, 0x80, 0x80, 0x80, 0x00, 1]],
-    ["a tag that is too large", [0x88, 0x80, 0x80, 0x80, 0x70, 1]],
+    ["a tag that is too large", [0x88, 0x80, 0x80, 0x80, 0x10, 1]],
     ["a string in place of a number", [0x0a, 1, 0x61]],
     ["a number in place of a string", [0x20, 1]],
     ["the end of a group", [0x0c]],
@@ -222,6 +225,51 @@ describe("a message", () => {
     ],
   ])("is not read from %s", (_what, bytes) => {
     expect(() => readMessage(ListPresetsRequestSchema, Buffer.from(bytes))).toThrow();
+  });
+
+  it("is not read from an endless number of 64 bits", () => {
+    const bytes = Buffer.from([0x08, ...Array<number>(10).fill(0x80), 0]);
+    expect(() => readMessage(TimestampSchema, bytes)).toThrow();
+  });
+
+  it.each([
+    ["a text", [0x0a, 2, 0x0a, 3, 0x61, 0x61, 0x61]],
+    ["the length of a text", [0x0a, 1, 0x0a, 1, 0x61]],
+  ])("is not read from one within it that ends before %s does", (_what, bytes) => {
+    expect(() => readMessage(ListPresetsResponseSchema, Buffer.from(bytes))).toThrow();
+  });
+
+  it.each([0x7f, 0x80, 0x3fff, 0x4000, 0x1f_ffff, 0x20_0000])(
+    "is written like the library writes it, with a text of %i bytes",
+    (length) => {
+      const message = create(ListPresetsRequestSchema, { query: "x".repeat(length) });
+      const expected = Buffer.from(toBinary(ListPresetsRequestSchema, message));
+      expect(writeMessage(ListPresetsRequestSchema, message).equals(expected)).toBe(true);
+    },
+  );
+
+  it("is written like the library writes it, where its end is that of the reserved memory", () => {
+    const outer = (systemPrompt: string) =>
+      create(ListPresetsResponseSchema, { presets: [{ designatedVersion: { systemPrompt } }] });
+    for (let length = 65_500; length <= 65_540; length += 1) {
+      // After a small one, more room has to be made for the lengths.
+      writeMessage(ListPresetsResponseSchema, outer("x"));
+      const message = outer("x".repeat(length));
+      const expected = Buffer.from(toBinary(ListPresetsResponseSchema, message));
+      expect(writeMessage(ListPresetsResponseSchema, message).equals(expected)).toBe(true);
+    }
+  });
+
+  it("leaves nothing of a large one in memory", async () => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage = runInNewContext("gc") as () => void;
+    const heldBytes = () => {
+      collectGarbage();
+      return process.memoryUsage().arrayBuffers;
+    };
+    const before = heldBytes();
+    writeMessage(ListPresetsRequestSchema, { query: "x".repeat(30_000_000) });
+    await expect.poll(() => heldBytes() - before).toBeLessThan(10_000_000);
   });
 
   it("may contain the replacement character", () => {
