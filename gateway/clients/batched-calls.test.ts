@@ -52,6 +52,14 @@ describe("batchCalls", () => {
     expect(madeRequests().map(({ length }) => length)).toEqual([32, 32, 32, 32, 32]);
   });
 
+  it("refuses calls while ten thousand wait", async () => {
+    const running = 256 * 32;
+    const never = new Promise<never>(() => {});
+    const call = batchCalls<string, object>({ callBatch: () => never, bytesOf: () => 1 });
+    for (let count = 0; count < running + 10_000; count += 1) call(`n${count}`, options("token")).catch(() => {});
+    await expect(call("last", options("token"))).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
   it("fails only the part that failed", async () => {
     const { call } = shout();
     const results = await Promise.allSettled(["a", "bad", "c"].map((each) => call(each, options("token"))));

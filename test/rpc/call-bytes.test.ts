@@ -70,6 +70,7 @@ function send(session: ClientHttp2Session, { token }: StubService, path: string,
 const creationPath = `/${createVersion.parent.typeName}/${createVersion.name}`;
 const readPath = `/${getPreset.parent.typeName}/${getPreset.name}`;
 const checkPath = `/${Health.typeName}/${Health.method.check.name}`;
+const watchPath = `/${Health.typeName}/${Health.method.watch.name}`;
 const unavailable = 14;
 
 function creation(bytes: number): Buffer {
@@ -275,6 +276,15 @@ describe("answers that are not read", () => {
     expect(await statusOf(send(busy, opened, readPath, Buffer.alloc(0)))).toBe(0);
     await expect.poll(() => unread.every(({ stream }) => stream.closed)).toBe(true);
     expect(await statusOf(send(idle, opened, readPath, Buffer.alloc(0)))).toBe(0);
+  });
+
+  it("are not mistaken for a stream that is read, and has nothing more to send for long", async () => {
+    const opened = await openLarge(mebibyte, { maxBytes: 10 * mebibyte, unreadMaxMs: 500 });
+    const { stream } = send(newSession(opened), opened, watchPath, Buffer.alloc(0));
+    const [status] = await once(stream, "data");
+    expect(status).toEqual(grpcFrame(Buffer.from([0x08, 1])));
+    await sleep(1_500);
+    expect(stream.closed).toBe(false);
   });
 
   it("are rejected and dropped likewise over HTTP/1.1", async () => {

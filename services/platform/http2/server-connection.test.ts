@@ -204,6 +204,21 @@ describe("a request", () => {
     expect(peer.goawayCode()).toBeUndefined();
   });
 
+  it("beyond those that may be open at once is refused, and may be made again", async () => {
+    const count = 4_096;
+    peer.send(
+      ...Array.from({ length: count + 1 }, (_, index) => headers(2 * index + 1, request(), endHeaders)),
+      ping(),
+    );
+    await expect.poll(peer.hasPong).toBe(true);
+    expect(peer.framesOf(frameTypes.rstStream).map(({ streamId }) => streamId)).toEqual([2 * count + 1]);
+    expect(peer.resetCode()).toBe(errorCodes.refusedStream);
+    peer.client.write(data(1, "", endStream));
+    await expect.poll(() => peer.requests).toBe(1);
+    peer.client.write(headers(2 * count + 3));
+    await expect.poll(() => peer.requests).toBe(2);
+  });
+
   it("that was reset is forgotten, including frames still in transit", async () => {
     const open = headers(1, request(), endHeaders);
     peer.send(
@@ -273,6 +288,30 @@ describe("an answer", () => {
       .toBe(largeBytes);
   });
 
+  it("waits in its stream and not in the socket, however many there are", async () => {
+    peer.client.pause();
+    peer.send(settingsFrame({ initialWindowSize: 2 ** 31 - 1 }), windowUpdateFrame(0, 2 ** 31 - 65_536));
+    await expect.poll(() => peer.sockets.length).toBe(1);
+    const count = 2_000;
+    for (let index = 0; index < count; index += 1) {
+      peer.client.write(headers(2 * index + 1, request().with(5, "/medium")));
+      if (index % 10 === 9) await expect.poll(() => peer.requests, { interval: 1 }).toBe(index + 1);
+    }
+    expect(peer.sockets[0]?.writableLength).toBeGreaterThan(0);
+    expect(peer.sockets[0]?.writableLength).toBeLessThan(500_000);
+    expect(peer.connections[0]?.destroyed).toBe(false);
+  });
+
+  it("takes turns with others, frame by frame", async () => {
+    const large = request().with(5, "/large");
+    peer.send(settingsFrame({ initialWindowSize: 2 ** 31 - 1 }), headers(1, large), headers(3, large));
+    const senders = () => peer.framesOf(frameTypes.data).map(({ streamId }) => streamId);
+    await expect.poll(() => peer.requests).toBe(2);
+    peer.client.write(Buffer.concat([windowUpdateFrame(0, 4 * frameBytesMax), ping()]));
+    await expect.poll(peer.hasPong).toBe(true);
+    expect(senders().slice(-4).toSorted()).toEqual([1, 1, 3, 3]);
+  });
+
   it.each<[string, () => void]>([
     ["the client accepts all of it", () => peer.client.write(windowUpdateFrame(1, mediumBytes))],
     ["its stream is reset", () => peer.client.write(rstStreamFrame(1, errorCodes.cancel))],
@@ -304,6 +343,8 @@ describe("a closing connection", () => {
       while (peer.requests === before) await new Promise(setImmediate);
     }
     peer.connections[0]?.close();
+    // What it asks meanwhile cannot be answered any more, and ends nothing.
+    peer.client.write(ping());
     await setTimeout(1_500);
     peer.client.resume();
     await expect.poll(() => peer.client.closed).toBe(true);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DomainError } from "../domain/domain-error.ts";
 import { jsonDepthMax, jsonValuesMax } from "./json-outline.ts";
-import { ambiguities, parseJsonObject, selectMembers } from "./json-text.ts";
+import { ambiguities, parseJsonObject, parseStoredJsonObject, selectMembers } from "./json-text.ts";
 
 /** The whole text, and its ambiguities. */
 function cutAll(text: string) {
@@ -102,6 +102,28 @@ describe("the number of keys and values", () => {
 
   it.each([",", ":", "]", "{}", '""', "0 ", "x,", " \n".repeat(40)])("is rejected in a million of %j", (part) => {
     expect(violationsOf(() => parseJsonObject(part.repeat(1_000_000)))).not.toEqual([]);
+  });
+});
+
+describe("a stored text", () => {
+  it("may have more keys and values than may be stored now", async () => {
+    const text = `{"a":[${Array(jsonValuesMax + 1)
+      .fill("1")
+      .join()}]}`;
+    expect(() => parseJsonObject(text)).toThrow(DomainError);
+    expect((await parseStoredJsonObject(text)).members).toHaveLength(1);
+  });
+});
+
+describe("a key with an escape", () => {
+  it("is not mistaken for one that looks like it where the parser lists keys in another order", () => {
+    // Integers come first there, so its second key, with a backslash, is at the place of the one with a line break.
+    const { members } = parseJsonObject(String.raw`{"a\\n":"backslash","a\n":"line break","1":"one"}`);
+    expect(members.map(({ key, value }) => [key, value])).toEqual([
+      ["a\\n", "backslash"],
+      ["a\n", "line break"],
+      ["1", "one"],
+    ]);
   });
 });
 

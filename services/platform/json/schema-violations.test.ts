@@ -66,8 +66,9 @@ describe("violationsFrom", () => {
 
   it("writes the path of a nested value as a caller would", () => {
     const schema = { type: "object", additionalProperties: { type: "array", items: { type: "string" } } };
-    expect(violationsOf(schema, { "a/b~c": ["x", 1], plain: [2] }).map(({ path }) => path)).toEqual([
+    expect(violationsOf(schema, { "a/b~c": ["x", 1], "~1": [3], plain: [2] }).map(({ path }) => path)).toEqual([
       '["a/b~c"][1]',
+      '["~1"][0]',
       "plain[0]",
     ]);
   });

@@ -24,6 +24,7 @@ import {
   file_setpoint_preset_v1_preset_service,
   ListPresetsRequestSchema,
   ListPresetsResponseSchema,
+  PresetOutcomeSchema,
 } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { readMessage, writeMessage } from "./messages.ts";
 
@@ -183,6 +184,8 @@ describe("a message", () => {
     const [one, other] = [readMessage(ListPresetsRequestSchema, Buffer.alloc(0)), create(ListPresetsRequestSchema)];
     one.statuses.push(1);
     expect(readMessage(ListPresetsRequestSchema, Buffer.alloc(0))).toEqual(other);
+    const [first, second] = [1, 2].map(() => readMessage(PresetOutcomeSchema, Buffer.alloc(0)));
+    expect(first?.outcome).not.toBe(second?.outcome);
   });
 
   it("accepts packed and unpacked lists of numbers", () => {
