@@ -87,6 +87,20 @@ describe("createVersion", () => {
     expect(made).toEqual([["a", "b", "c"], ["b"]]);
   });
 
+  it("gives a part without time left the least time, and not that of the others", async () => {
+    const timeouts: (number | undefined)[] = [];
+    const presets = {
+      batchCreateVersions: async ({ creations = [] }: { creations?: { timeoutMs?: number }[] }) => {
+        timeouts.push(...creations.map(({ timeoutMs }) => timeoutMs));
+        return { outcomes: creations.map(() => found("a")) };
+      },
+    } as unknown as Methods<typeof PresetService>;
+    const client = presetClient(presets);
+    const late = { ...options(), deadlineMs: monotonicMs() };
+    await Promise.all([client.createVersion({ slug: "a" }, options()), client.createVersion({ slug: "b" }, late)]);
+    expect(timeouts).toEqual([expect.any(Number), 1]);
+  });
+
   it("fails only the rejected part", async () => {
     const { calls, made } = callsOn((slug) => (slug === "b" ? failed(notFoundCode) : found(slug)));
     const results = await Promise.allSettled(["a", "b"].map((slug) => calls.createVersion({ slug }, options())));

@@ -77,6 +77,12 @@ describe("a service", () => {
     call().fail(new DomainError("not_found", { reason: "NONE", message: "None." }));
     await pass(0);
     expect(reach.isOutOfReach).toBe(false);
+    call().fail(unavailable("down"));
+    await pass(0);
+    expect(reach.isOutOfReach).toBe(true);
+    call().fail(new DomainError("not_found", { reason: "NONE", message: "None." }));
+    await pass(0);
+    expect(reach.isOutOfReach).toBe(false);
   });
 
   it("is waited for while it is reachable", async () => {

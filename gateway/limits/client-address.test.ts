@@ -20,6 +20,7 @@ describe("the address of a client", () => {
     ["the proxy if it says nothing", undefined, "10.0.0.1"],
     ["the proxy if it says nonsense", "unknown", "10.0.0.1"],
     ["the last known one if nonsense follows", "nonsense, 10.2.2.2", "10.2.2.2"],
+    ["not what the client wrote before nonsense", "198.51.100.1, nonsense, 10.2.2.2", "10.2.2.2"],
     ["without its port", "203.0.113.9:5123", "203.0.113.9"],
     ["without the brackets and port of IPv6", "[2001:db8:1:2::9]:443", "2001:db8:1:2"],
   ])("is %s", (_name, forwarded, expected) => {

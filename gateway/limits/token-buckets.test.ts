@@ -21,7 +21,9 @@ function takeOf(tries: number, name = "a", ofLimit = limit): number {
 describe("TokenBuckets", () => {
   it("admits a burst, and then requests at the rate", () => {
     expect(takeOf(10)).toBe(4);
-    vi.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(499);
+    expect(takeOf(1)).toBe(0);
+    vi.advanceTimersByTime(501);
     expect(takeOf(10)).toBe(2);
     vi.advanceTimersByTime(60_000);
     expect(takeOf(10)).toBe(4);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { data, headers, ping, RawHttp2, request } from "../../../test/support/raw-http2.ts";
 import { frame, rstStreamFrame, settingsFrame, windowUpdateFrame } from "./frames.ts";
 import { errorCodes, flags, frameTypes, preface } from "./protocol.ts";
@@ -10,7 +10,10 @@ beforeEach(async () => {
   peer = await RawHttp2.open();
 });
 
-afterEach(() => peer.close());
+afterEach(() => {
+  vi.useRealTimers();
+  peer.close();
+});
 
 const { endHeaders, padded, ack } = flags;
 const noBytes = Buffer.alloc(0);
@@ -139,6 +142,28 @@ describe("a connection is closed by", () => {
     peer.client.write(bytes);
     await expect.poll(() => peer.client.closed).toBe(true);
     expect(peer.goawayCode()).toBe(errorCodes.protocol);
+  });
+
+  it("many resets in a short time, but not by as many over a long time", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    let streamId = -1;
+    const canceled = () => {
+      streamId += 2;
+      return [headers(streamId, request(), endHeaders), rstStreamFrame(streamId, errorCodes.cancel)];
+    };
+    const resets = (count: number) => Buffer.concat(Array.from({ length: count }, canceled).flat());
+    peer.send(resets(900), ping());
+    await expect.poll(peer.hasPong).toBe(true);
+    for (const time of [2, 3, 4]) {
+      vi.advanceTimersByTime(60_000);
+      peer.client.write(Buffer.concat([resets(900), ping()]));
+      await expect.poll(() => peer.framesOf(frameTypes.ping).length).toBe(time);
+    }
+    expect(peer.goawayCode()).toBeUndefined();
+    // A long pause allows no more at once.
+    vi.advanceTimersByTime(3_600_000);
+    peer.client.write(resets(1_100));
+    await expect.poll(peer.goawayCode).toBe(errorCodes.enhanceYourCalm);
   });
 
   it("a peer that keeps asking and reads nothing", async () => {

@@ -35,6 +35,7 @@ class Process {
   hasHealth = true;
   /** What a call waits for. */
   before: () => Promise<unknown> = async () => {};
+  readonly #metrics = new Metrics("test");
   #server: GrpcServer | undefined;
 
   constructor(name: string) {
@@ -45,7 +46,8 @@ class Process {
     const check = async () => {
       if (!this.isReady) throw new Error("not ready");
     };
-    const health = serveHealth(new Health([check], () => false), [], middleware);
+    const watching = { ...middleware, metrics: this.#metrics };
+    const health = serveHealth(new Health([check], () => false), [], watching);
     const access = serveOpenService(
       AccessService,
       {
@@ -66,6 +68,12 @@ class Process {
     await this.#server.listen(address, this.port, undefined);
     closers.push(() => this.stop());
     return this;
+  }
+
+  /** How often somebody stopped to watch its health. */
+  async watchesEnded(): Promise<number> {
+    const page = await this.#metrics.registry.metrics();
+    return Number(/_count\{.*operation="grpc.health.v1.Health\/Watch".*\} (\d+)/.exec(page)?.[1] ?? 0);
   }
 
   async stop(): Promise<void> {
@@ -215,6 +223,10 @@ describe.concurrent("a channel to several processes", () => {
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
     a.before = () => new Promise(() => {});
     for (let n = 0; n < 4; n += 1) expect(await call(channel, 9_000)).toBe("b");
+    // It gets calls again once it reports again that it is ready, which it is asked for at once, and once.
+    a.before = async () => {};
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
+    await expect.poll(() => a.watchesEnded(), soon).toBeGreaterThan(0);
   });
 
   it("moves calls off a process that is not ready once another is ready again", async ({ expect }) => {
@@ -271,6 +283,16 @@ describe.concurrent("a closed channel", () => {
     await expect.poll(() => sockets.size, soon).toBe(1);
     channel.close();
     await expect.poll(() => sockets.size, beforePings).toBe(0);
+  });
+
+  it("opens none for a name that was being looked up", async ({ expect }) => {
+    const { port, sockets } = await listenSilently(0, host);
+    const { promise, resolve } = Promise.withResolvers<{ address: string }[]>();
+    const channel = open(`service.test:${port}`, () => promise);
+    channel.close();
+    resolve([{ address: host }]);
+    await sleep(500);
+    expect(sockets.size).toBe(0);
   });
 });
 
@@ -342,6 +364,17 @@ describe.concurrent("a channel to a DNS name", () => {
     expect(await answersOf(channel, 4)).toEqual(new Set(["a"]));
   });
 
+  it("looks it up once a second while it has no address", async ({ expect }) => {
+    let lookups = 0;
+    open("service.test:1", async () => {
+      lookups += 1;
+      return [];
+    });
+    await sleep(2_500);
+    expect(lookups).toBeGreaterThan(1);
+    expect(lookups).toBeLessThanOrEqual(3);
+  });
+
   it("closes the connection to an address that is gone", async ({ expect }) => {
     const a = await new Process("a").start("127.0.0.1");
     const { sockets } = await listenSilently(a.port, "127.0.0.2");
@@ -361,7 +394,11 @@ describe.concurrent("a channel to a DNS name", () => {
     b.port = a.port;
     await b.start("127.0.0.2");
     let addresses = ["127.0.0.1", "127.0.0.2"];
-    const channel = open(`service.test:${a.port}`, async () => addresses.map((address) => ({ address })));
+    let lookups = 0;
+    const channel = open(`service.test:${a.port}`, async () => {
+      lookups += 1;
+      return addresses.map((address) => ({ address }));
+    });
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
     b.before = () => new Promise(() => {});
     b.calls = 0;
@@ -371,6 +408,10 @@ describe.concurrent("a channel to a DNS name", () => {
     await a.stop();
     await a.start("127.0.0.1");
     expect(await Promise.all(calls)).toEqual(["a", "a"]);
+    // Nothing is left of it that would go on looking for it.
+    const before = lookups;
+    await sleep(2_500);
+    expect(lookups).toBe(before);
   });
 
   it("keeps its addresses if the name does not resolve", async ({ expect }) => {
