@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { data, headers, ping, RawHttp2, request } from "../../../test/support/raw-http2.ts";
 import { frame, rstStreamFrame, settingsFrame, windowUpdateFrame } from "./frames.ts";
@@ -15,7 +16,7 @@ afterEach(() => {
   peer.close();
 });
 
-const { endHeaders, padded, ack } = flags;
+const { endHeaders, endStream, padded, ack } = flags;
 const noBytes = Buffer.alloc(0);
 
 describe("a connection is closed by", () => {
@@ -164,6 +165,16 @@ describe("a connection is closed by", () => {
     vi.advanceTimersByTime(3_600_000);
     peer.client.write(resets(1_100));
     await expect.poll(peer.goawayCode).toBe(errorCodes.enhanceYourCalm);
+  });
+
+  it("a fault after which nothing is read any more", async () => {
+    // It does not notice yet that the server has said its last word.
+    peer.client.pause();
+    peer.send(opened(), frame(frameTypes.ping, 0, 1, Buffer.alloc(8)));
+    await expect.poll(() => peer.connections[0]?.isClosing).toBe(true);
+    peer.client.write(data(1, "", endStream));
+    await sleep(300);
+    expect(peer.requests).toBe(0);
   });
 
   it("a peer that keeps asking and reads nothing", async () => {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { HeaderDecoder, headerListBytesMax } from "./header-decoder.ts";
 import { encodeHeaders } from "./header-encoder.ts";
@@ -160,5 +162,34 @@ describe("a header block", () => {
       const code = codeOf(() => new HeaderDecoder().decode(noise));
       expect([undefined, errorCodes.compression]).toContain(code);
     }
+  });
+});
+
+describe("fields that were dropped from the table", () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const heapBytes = () => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+
+  it("leave nothing in memory, even if they are larger than the table", () => {
+    // A new field x, to be kept, of 4,127 bytes.
+    const block = Buffer.concat([Buffer.from([0x40, 1, 0x78, 0x7f, 0xa0, 0x1f]), Buffer.alloc(4_127, "1")]);
+    const before = heapBytes();
+    const decoders = Array.from({ length: 100 }, () => new HeaderDecoder());
+    for (const decoder of decoders) for (let count = 0; count < 60; count += 1) decoder.decode(block);
+    expect(heapBytes() - before).toBeLessThan(10_000_000);
+    expect(decoders).toHaveLength(100);
+  });
+
+  it("leave nothing in memory, however many there were", () => {
+    const block = Buffer.concat(Array<Buffer>(1_000).fill(Buffer.from([0x40, 1, 0x78, 1, 0x31])));
+    const decoder = new HeaderDecoder();
+    decoder.decode(block);
+    const before = heapBytes();
+    for (let count = 0; count < 2_000; count += 1) decoder.decode(block);
+    expect(heapBytes() - before).toBeLessThan(5_000_000);
+    expect(decode(decoder, "be")).toEqual([["x", "1"]]);
   });
 });

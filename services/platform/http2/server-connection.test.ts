@@ -219,6 +219,20 @@ describe("a request", () => {
     await expect.poll(() => peer.requests).toBe(2);
   });
 
+  it("that was reset leaves room for others, however much of it was still in transit", async () => {
+    const growth = () =>
+      peer
+        .framesOf(frameTypes.windowUpdate)
+        .filter(({ streamId }) => streamId === 0)
+        .reduce((sum, { payload }) => sum + payload.readUInt32BE(), 0);
+    const late = Array<Buffer>(15).fill(data(1, Buffer.alloc(frameBytesMax)));
+    peer.send(headers(1, request(), endHeaders), rstStreamFrame(1, errorCodes.cancel), ping());
+    await expect.poll(peer.hasPong).toBe(true);
+    const before = growth();
+    peer.client.write(Buffer.concat(late));
+    await expect.poll(() => growth() - before).toBeGreaterThan(100_000);
+  });
+
   it("that was reset is forgotten, including frames still in transit", async () => {
     const open = headers(1, request(), endHeaders);
     peer.send(
