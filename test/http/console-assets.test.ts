@@ -271,6 +271,7 @@ describe.each(broken)("with %s in place of a build", (_name, write) => {
         "text/html; charset=utf-8",
         "no-store",
       ]);
+      expect(headers["content-security-policy"]).toContain("default-src 'none'");
       expect(bytes.toString()).toContain("<code>npm run build:console</code>");
     }
     expect((await stack.create("without-console")).status).toBe(200);
