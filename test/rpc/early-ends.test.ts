@@ -103,6 +103,23 @@ describe.each(ends)("a method that %s after its call has ended", (_how, end, lin
   });
 });
 
+describe("the timer of a deadline", () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+
+  it.each<[string, (answer: PromiseWithResolvers<object>, stream: ClientHttp2Stream | undefined) => void]>([
+    ["has been canceled", (_, stream) => stream?.close(constants.NGHTTP2_CANCEL)],
+    ["has been answered", (answer) => answer.resolve({})],
+    ["has failed", (answer) => answer.reject(new Error("a fault of ours"))],
+  ])("ends with its call, once that %s", async (_how, end) => {
+    const before = timers();
+    const streams = Array.from({ length: 50 }, () => begin(getPreset, { "grpc-timeout": "1H" }).end(empty));
+    await expect.poll(() => waiting.length).toBe(50);
+    expect(timers() - before).toBeGreaterThan(25);
+    for (const [index, answer] of waiting.entries()) end(answer, streams[index]);
+    await expect.poll(() => timers() - before).toBeLessThan(25);
+  });
+});
+
 describe("a caller that cancels just before its own deadline", () => {
   it("is logged as DEADLINE_EXCEEDED", async () => {
     const before = service.lines.length;

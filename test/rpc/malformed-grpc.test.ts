@@ -161,6 +161,20 @@ describe("gRPC", () => {
     expect(seen).toMatchObject({ code: "UNAUTHENTICATED", reason: "TOKEN_MISSING", fields: [] });
   });
 
+  it("reads no more than the largest request, in however many messages", async () => {
+    const part = grpcFrame(Buffer.alloc(1024 * 1024));
+    const stream = session.request({
+      ":method": "POST",
+      ":path": `/${PresetService.typeName}/CreateVersion`,
+      "content-type": "application/grpc",
+      te: "trailers",
+      authorization: `Bearer ${service.token}`,
+    });
+    stream.on("error", () => {});
+    for (let count = 0; count < 20; count += 1) stream.write(part);
+    await expect.poll(() => stream.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  });
+
   it("keeps serving after a caller that sends without end", async () => {
     const endless = Array(40).fill(mebibyte);
     const large = grpcFrame(message, { length: 2 ** 31 });
