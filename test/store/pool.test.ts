@@ -311,6 +311,19 @@ describe("openPool", () => {
     await pool.end();
   });
 
+  it("leaves no timer of a caller that has got its connection", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    const pool = openPool(database.url, 1, { statementTimeoutMs: 60_000 });
+    const taken = await pool.getConnection();
+    const before = timers();
+    const answers = Array.from({ length: 50 }, () => pool.query("SELECT 1"));
+    expect(timers() - before).toBeGreaterThan(25);
+    taken.release();
+    await Promise.all(answers);
+    expect(timers() - before).toBeLessThan(25);
+    await pool.end();
+  });
+
   it("keeps half of the waiting places free from any one tenant", async () => {
     const pool = openPool(database.url, 1, { waitingMax: 4 });
     const held = await pool.getConnection();
