@@ -20,7 +20,7 @@ describe("an address", () => {
   it("is told that there were too many once its allowance is used up", () => {
     const keys = open();
     const answers = [1, 2, 3].map(() => keys.answerTo(from("192.0.2.1"), refusal));
-    expect(answers).toMatchObject([refusal, refusal, { statusCode: 429 }]);
+    expect(answers).toMatchObject([refusal, refusal, { status: 429 }]);
     expect(() => keys.requireAllowance(from("192.0.2.1"))).toThrow(/Too many keys/);
     expect(() => keys.requireAllowance(from("192.0.2.2"))).not.toThrow();
   });

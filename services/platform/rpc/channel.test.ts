@@ -276,6 +276,20 @@ describe.concurrent("a channel to several processes", () => {
   });
 });
 
+describe.concurrent("a connection whose peer never says a word", () => {
+  it("is given up, and another one opened", async ({ expect }) => {
+    let connections = 0;
+    const silent = createServer((socket) => {
+      connections += 1;
+      socket.on("error", () => {}).resume();
+    });
+    await once(silent.listen(0, host), "listening");
+    closers.push(() => silent.close());
+    openTo(silent.address() as AddressInfo);
+    await expect.poll(() => connections, { interval: 50, timeout: 15_000 }).toBe(2);
+  });
+});
+
 describe.concurrent("a closed channel", () => {
   it("leaves no connection open", async ({ expect }) => {
     const { port, sockets } = await listenSilently(0, host);
@@ -283,6 +297,16 @@ describe.concurrent("a closed channel", () => {
     await expect.poll(() => sockets.size, soon).toBe(1);
     channel.close();
     await expect.poll(() => sockets.size, beforePings).toBe(0);
+  });
+
+  it("does not try again to open one", async ({ expect }) => {
+    const port = await nextPort();
+    const channel = openTo({ port });
+    await expect.poll(() => channel.fault, soon).toBeDefined();
+    channel.close();
+    const { sockets } = await listenSilently(port, host);
+    await sleep(2_500);
+    expect(sockets.size).toBe(0);
   });
 
   it("opens none for a name that was being looked up", async ({ expect }) => {
