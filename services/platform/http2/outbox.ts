@@ -136,7 +136,6 @@ export class Outbox {
   }
 
   #sendFrom(stream: Http2Stream, framesMax: number): void {
-    if (stream.isClosed) return;
     const { unsent } = stream;
     for (let frames = 0; unsent.bytes > 0; frames += 1) {
       const bytesMax = Math.min(this.#window, stream.sendWindow, frameBytesMax);

@@ -69,7 +69,6 @@ export class Endpoint {
     let hasAnswered = false;
     const watch = this.connection.call(path, [], frame, {
       onMessage: (bytes) => {
-        if (this.#watch !== watch) return;
         hasAnswered = true;
         this.#failures = 0;
         this.#set(readMessage(output, bytes).status === ServingStatus.SERVING);
