@@ -121,6 +121,19 @@ const soon = { interval: 50 };
 /** Before a peer that answers no pings is given up, too. */
 const beforePings = { interval: 50, timeout: 8_000 };
 
+// Before the others, whose timers it would count.
+describe("a call that was answered", () => {
+  it("leaves no timer of its deadline", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    const channel = openTo(await new Process("a").start());
+    await call(channel);
+    const before = timers();
+    for (let count = 0; count < 50; count += 1) await call(channel, 600_000);
+    // The status of the last may still be on its way.
+    await expect.poll(() => timers() - before).toBeLessThan(25);
+  });
+});
+
 // Concurrently, because they mostly wait; each has its own processes.
 describe.concurrent("a channel to several processes", () => {
   it("distributes calls in turn", async ({ expect }) => {
@@ -196,6 +209,19 @@ describe.concurrent("a channel to several processes", () => {
     };
     await expect(call(channel, 15_000, gone.signal)).rejects.toMatchObject({ kind: "canceled" });
     expect(a.calls).toBe(7);
+  });
+
+  it("tells a caller that leaves at once, while its call is under way", async ({ expect }) => {
+    const a = await new Process("a").start();
+    const channel = openTo(a);
+    const gone = new AbortController();
+    a.before = async () => {
+      gone.abort();
+      await new Promise(() => {});
+    };
+    const startedAtMs = monotonicMs();
+    await expect(call(channel, 60_000, gone.signal)).rejects.toMatchObject({ kind: "canceled" });
+    expect(monotonicMs() - startedAtMs).toBeLessThan(30_000);
   });
 
   it("fails a call with an unreadable error, and keeps working", async ({ expect }) => {
