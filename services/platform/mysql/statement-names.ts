@@ -25,7 +25,9 @@ export function namesOf(sql: string): StatementNames {
 
 function findNames(sql: string): StatementNames {
   const [, verb = "statement"] = /^[\s(]*([a-z]+)/i.exec(sql) ?? [];
-  const [, table] = /\b(?:FROM|INTO|UPDATE|JOIN)\s+(?!\()`?(\w+)/i.exec(sql) ?? [];
+  // Without the subqueries of columns, whose tables come before the statement's own.
+  const text = sql.replaceAll(/,\s*\(SELECT\b[^()]*\)/gi, "");
+  const [, table] = /\b(?:FROM|INTO|UPDATE|JOIN)\s+(?!\()`?(\w+)/i.exec(text) ?? [];
   const operation = verb.toUpperCase();
   return { operation, table, title: table === undefined ? operation : `${operation} ${table}` };
 }
