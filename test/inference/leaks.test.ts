@@ -1,7 +1,6 @@
 import { connect } from "node:net";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { collectGarbage } from "../support/garbage.ts";
 import { HostileUpstream, streamBegun } from "../support/hostile-upstream.ts";
 import { chatRequestText, entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
@@ -17,11 +16,6 @@ afterAll(async () => {
   await stack.close();
   await upstream.stop();
 });
-
-const collectGarbage = (() => {
-  setFlagsFromString("--expose-gc");
-  return runInNewContext("gc") as () => void;
-})();
 
 /** Buffers are freed some time after they became garbage. */
 async function usedBytes(): Promise<number> {

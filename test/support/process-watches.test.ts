@@ -1,11 +1,7 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
+import { collectGarbage } from "./garbage.ts";
 import { noteProcessWatches } from "./process-watches.ts";
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
 
 it("releases metrics that are no longer used", async () => {
   const endProcessWatches = noteProcessWatches();

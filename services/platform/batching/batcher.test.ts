@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { heapBytes } from "../../../test/support/garbage.ts";
 import { monotonicMs } from "../process/clock.ts";
 import type { Deadline } from "../process/deadline.ts";
 import type { BatchPart } from "./batch-part.ts";
@@ -51,14 +50,6 @@ function slowBatcher(policy: Partial<BatchPolicy<string>> = {}) {
 }
 
 const turn = () => new Promise(setImmediate);
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
-
-function heapBytes(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
 
 /** From now on, time passes only when the test says so. */
 const holdClock = () => vi.useFakeTimers({ toFake: ["performance"] });

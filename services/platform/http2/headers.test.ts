@@ -1,6 +1,5 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
+import { heapBytes } from "../../../test/support/garbage.ts";
 import { HeaderDecoder, headerListBytesMax } from "./header-decoder.ts";
 import { encodeHeaders } from "./header-encoder.ts";
 import { staticTable } from "./header-table.ts";
@@ -166,13 +165,6 @@ describe("a header block", () => {
 });
 
 describe("fields that were dropped from the table", () => {
-  setFlagsFromString("--expose-gc");
-  const collectGarbage = runInNewContext("gc") as () => void;
-  const heapBytes = () => {
-    collectGarbage();
-    return process.memoryUsage().heapUsed;
-  };
-
   it("leave nothing in memory, even if they are larger than the table", () => {
     // A new field x, to be kept, of 4,127 bytes.
     const block = Buffer.concat([Buffer.from([0x40, 1, 0x78, 0x7f, 0xa0, 0x1f]), Buffer.alloc(4_127, "1")]);

@@ -1,6 +1,6 @@
-import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { getHeapSpaceStatistics } from "node:v8";
 import { expect, it } from "vitest";
+import { collectGarbage } from "../../../test/support/garbage.ts";
 import { TransientMap } from "./transient-map.ts";
 
 it("behaves like a map", () => {
@@ -31,8 +31,6 @@ it("allows changes during iteration", () => {
 });
 
 it("keeps nothing in memory that was removed", () => {
-  setFlagsFromString("--expose-gc");
-  const collectGarbage = runInNewContext("gc") as () => void;
   const map = new TransientMap<number, object>();
   const inFlight = 3;
   let next = 0;

@@ -1,6 +1,5 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
+import { bufferBytes } from "../../../test/support/garbage.ts";
 import { CallBytes } from "./call-bytes.ts";
 
 const bytes = new CallBytes({ maxBytes: 1_000_000 });
@@ -21,19 +20,13 @@ describe("a call", () => {
   });
 
   it("leaves nothing in memory once it has ended", async () => {
-    setFlagsFromString("--expose-gc");
-    const collectGarbage = runInNewContext("gc") as () => void;
-    const heldBytes = () => {
-      collectGarbage();
-      return process.memoryUsage().arrayBuffers;
-    };
-    const before = heldBytes();
+    const before = bufferBytes();
     for (let count = 0; count < 1_000; count += 1) {
       const call = bytes.open(connection, Object.assign(Buffer.alloc(100_000), { writableLength: 0, destroy() {} }));
       call.begun(10);
       call.answered(10);
       call.release();
     }
-    await expect.poll(() => heldBytes() - before).toBeLessThan(10_000_000);
+    await expect.poll(() => bufferBytes() - before).toBeLessThan(10_000_000);
   });
 });
