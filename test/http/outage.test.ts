@@ -5,9 +5,12 @@ import { parseSigningKeys } from "../../services/organization/domain/signing-key
 import { idToBytes } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
+import { silentLogger } from "../../services/platform/observe/logger.ts";
+import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { jsonType } from "../support/patterns.ts";
 import { type Answer, request } from "../support/rest.ts";
+import { openSecondGateway } from "../support/second-processes.ts";
 import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
 
 /** Short, because the gateway retries until the timeout of a request. */
@@ -47,6 +50,24 @@ async function versionCount(slug: string): Promise<number> {
   );
   return rows[0]?.count;
 }
+
+describe("a new gateway", () => {
+  it.each([
+    ["preset", "presetTarget"],
+    ["organization", "organizationTarget"],
+  ] as const)("is not ready before the %s service has been", async (name, target) => {
+    const lifecycle = new Lifecycle(silentLogger());
+    try {
+      // Nobody listens there.
+      const baseUrl = await openSecondGateway(stack, lifecycle, { [target]: "127.0.0.1:1" });
+      const readiness = () => request("GET", `${baseUrl}/readyz`);
+      await expect.poll(async () => (await readiness()).text).toContain(`the ${name} service is not ready`);
+      expect((await readiness()).status).toBe(503);
+    } finally {
+      await lifecycle.shutDown(0);
+    }
+  });
+});
 
 describe("without the preset service", () => {
   it("returns 503 with Retry-After for creations only, until it is back", async () => {
