@@ -9,7 +9,6 @@ import {
 } from "mysql2";
 import type { Span } from "../observe/trace.ts";
 import { monotonicMs } from "../process/clock.ts";
-import { connectLean } from "../process/lean-socket.ts";
 import { CommandClock } from "./command-clock.ts";
 import type { Protocol } from "./database-url.ts";
 import { withoutValues } from "./error-text.ts";
@@ -107,10 +106,8 @@ export class PoolConnection {
     this.#timeoutMs = connectTimeoutMs;
     this.#onStatement = onStatement;
     let socket: Socket | undefined;
-    const stream = ({ config }: { config: { host: string; port: number; socketPath?: string; ssl: unknown } }) => {
-      const { host, port, socketPath: path, ssl } = config;
-      const open = ssl ? connect : connectLean;
-      socket = open(path ? { path } : { host, port });
+    const stream = ({ config }: { config: { host: string; port: number; socketPath?: string } }) => {
+      socket = config.socketPath ? connect(config.socketPath) : connect(config.port, config.host);
       return socket.setNoDelay(true).setKeepAlive(true, 10_000);
     };
     // The limit that mysql2 has for connecting would only interfere with ours.
