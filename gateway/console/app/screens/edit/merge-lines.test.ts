@@ -25,6 +25,7 @@ describe("two changes of one text", () => {
     ["lines next to each other", "one\nTWO\nthree\nfour\nfive", "one\ntwo\n3\nfour\nfive"],
     ["lines added at one place", `${ancestor}\nsix`, `${ancestor}\n6`],
     ["a line that the other removed", "one\nTWO\nthree\nfour\nfive", "one\nthree\nfour\nfive"],
+    ["a line that one emptied and the other removed", "one\n\nthree\nfour\nfive", "one\nthree\nfour\nfive"],
     ["everything", "another", "ONE\ntwo\nthree\nfour\nfive"],
   ])("cannot be told apart in %s", (_what, mine, theirs) => {
     expect(mergeLines(ancestor, mine, theirs)).toBeUndefined();

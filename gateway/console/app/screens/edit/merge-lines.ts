@@ -50,5 +50,6 @@ function editsOf(before: readonly string[], text: string): Edit[] | undefined {
 }
 
 function isSame(one: Edit, other: Edit): boolean {
-  return one.start === other.start && one.end === other.end && one.lines.join("\n") === other.lines.join("\n");
+  const isSamePart = one.start === other.start && one.end === other.end && one.lines.length === other.lines.length;
+  return isSamePart && one.lines.every((line, index) => line === other.lines[index]);
 }
