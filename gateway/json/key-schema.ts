@@ -63,6 +63,10 @@ export const keySchema = Type.Object(
       format: "date-time",
       description: "To about a minute. Null until the first use.",
     }),
+    previous_expires_at: nullable("string", {
+      format: "date-time",
+      description: "Until when the secret works that the last rotation replaced. Null if only the current one works.",
+    }),
     external_user: nullable([], { description: "Always null." }),
     ...limits,
   },
@@ -81,6 +85,7 @@ export const keySchema = Type.Object(
         created_at: "2026-03-14T09:24:26.128Z",
         updated_at: null,
         last_used_at: null,
+        previous_expires_at: null,
         external_user: null,
         ...spending,
       },

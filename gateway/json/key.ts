@@ -42,6 +42,7 @@ export function keyJson(key: Key): string {
     updated_at: isoTime(key.updateTime),
     last_used_at: isoTime(key.lastUseTime),
     expires_at: isoTime(key.expireTime),
+    previous_expires_at: isoTime(key.previousExpireTime),
     external_user: null,
     ...spending,
   });

@@ -38,6 +38,8 @@ describe.skipIf(!browserPath)("the keys screen", { timeout: 180_000 }, () => {
 
   const choose = (name: string, action: RegExp) => chooseFromMenu(on.page, `Actions for ${name}`, action);
 
+  const row = (name: string) => on.page.getByRole("row").filter({ hasText: name });
+
   const dialog = () => on.page.getByRole("dialog");
 
   it("creates a key by keyboard alone, and closes the secret only after confirmation", async () => {
@@ -174,17 +176,21 @@ describe.skipIf(!browserPath)("the keys screen", { timeout: 180_000 }, () => {
     const name = freshName("to be rotated");
     const { key } = await administrator(underTest.stack).makeKey({ name });
     await openKeys(on);
-    for (const [grace, status] of [
-      ["1 day", 200],
-      ["It stops at once", 401],
+    for (const [grace, status, ending] of [
+      ["1 day", 200, 1],
+      ["It stops at once", 401, 0],
     ] as const) {
       await choose(name, /^Rotate/);
+      await dialog().getByLabel("How long the old secret").waitFor();
+      // Whoever rotates a key twice is told that the secret before the current one ends, too.
+      expect(await dialog().getByText("Rotating ends it at once").count()).toBe(1 - ending);
       await dialog().getByLabel("How long the old secret").selectOption(grace);
       await dialog().getByRole("button", { name: "Make a new secret" }).click();
       const secret = await dialog().locator(".secret code").innerText();
       expect([await statusWith(secret), await statusWith(key)]).toEqual([200, status]);
       await dialog().getByLabel("I stored it").check();
       await dialog().getByRole("button", { name: "Done" }).click();
+      await expect.poll(() => row(name).getByText("old secret ends").count()).toBe(ending);
     }
   });
 

@@ -56,6 +56,7 @@ describe("a new key", () => {
       updated_at: null,
       last_used_at: null,
       expires_at: null,
+      previous_expires_at: null,
       ...unmetered,
     });
     expect((await stack.create("made", undefined, { key })).status).toBe(200);
@@ -321,10 +322,15 @@ describe("a key", () => {
       hash: createHash("sha256").update(key).digest("hex"),
       label: expect.stringContaining("…"),
       updated_at: expect.stringMatching(isoTime),
+      previous_expires_at: expect.stringMatching(isoTime),
     });
+    const { previous_expires_at, updated_at } = answer.json.data;
+    expect(Date.parse(previous_expires_at ?? "") - Date.parse(updated_at ?? "")).toBe(3_600_000);
+    expect((await call<KeyJson>("GET", `/keys/${data.id}`)).json.data).toMatchObject({ previous_expires_at });
     for (const each of [old, key]) expect((await stack.create("rotated", undefined, { key: each })).status).toBe(200);
     // Without grace, the previous secret ends at once, and so does the one before it.
-    expect((await call("POST", `/keys/${data.id}/rotate`)).status).toBe(201);
+    const again = await call<KeyJson>("POST", `/keys/${data.id}/rotate`);
+    expect([again.status, again.json.data.previous_expires_at]).toEqual([201, null]);
     for (const each of [old, key]) expect((await stack.create("rotated", undefined, { key: each })).status).toBe(401);
   });
 

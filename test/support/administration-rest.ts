@@ -16,6 +16,7 @@ export interface KeyJson {
   readonly updated_at: string | null;
   readonly last_used_at: string | null;
   readonly expires_at: string | null;
+  readonly previous_expires_at: string | null;
 }
 
 export interface WorkspaceJson {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { expiresSoon, hasExpired, reasonNotRemovable } from "./key-state.ts";
+import { expiresSoon, hasExpired, previousSecretUntil, reasonNotRemovable } from "./key-state.ts";
 
 const nowMs = Date.parse("2026-03-14T09:00:00.000Z");
 const soon = "2026-03-15T09:00:00.000Z";
@@ -51,4 +51,12 @@ it.each([
   ["yesterday", { expires_at: past }, false],
 ])("tells whether a key that expires %s does so soon", (_when, change, expected) => {
   expect(expiresSoon(management("a", change), nowMs)).toBe(expected);
+});
+
+it.each([
+  ["no rotation left one", null, undefined],
+  ["it works", soon, soon],
+  ["it has ended since it was loaded", past, undefined],
+])("tells until when the previous secret works if %s", (_which, previous_expires_at, until) => {
+  expect(previousSecretUntil({ previous_expires_at }, nowMs)).toBe(until);
 });

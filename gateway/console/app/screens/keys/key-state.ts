@@ -6,6 +6,14 @@ export function hasExpired({ expires_at }: Pick<Key, "expires_at">, nowMs = Date
   return expires_at !== null && Date.parse(expires_at) <= nowMs;
 }
 
+/** Until when the secret works that the last rotation replaced; undefined if only the current one works. */
+export function previousSecretUntil(
+  { previous_expires_at }: Pick<Key, "previous_expires_at">,
+  nowMs: number,
+): string | undefined {
+  return previous_expires_at !== null && Date.parse(previous_expires_at) > nowMs ? previous_expires_at : undefined;
+}
+
 const soonMs = 7 * 86_400_000;
 
 /** Whether a working key expires within a week, so that it is time to replace it. */

@@ -4,7 +4,7 @@ import { type Column, Listing } from "../../ui/listing.tsx";
 import { Person } from "../../ui/person.tsx";
 import { nowMs, Time } from "../../ui/time.tsx";
 import { KeyMenu } from "./key-menu.tsx";
-import { expiresSoon, hasExpired, reasonNotRemovable } from "./key-state.ts";
+import { expiresSoon, hasExpired, previousSecretUntil, reasonNotRemovable } from "./key-state.ts";
 
 interface KeyTableProps {
   /** Undefined until the first response. */
@@ -51,6 +51,7 @@ interface KeyRowProps {
 function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
   const { name, label, kind, permissions, creator_user_id, created_at, last_used_at, expires_at, disabled } = apiKey;
   const soon = expiresSoon(apiKey, nowMs()) ? "soon" : undefined;
+  const previousUntil = previousSecretUntil(apiKey, nowMs());
   const kindName = kind === "management" ? "Management key" : "API key";
   return (
     <tr>
@@ -64,7 +65,15 @@ function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
             {disabled && <span class="badge warn">Disabled</span>}
             {hasExpired(apiKey) && <span class="badge bad">Expired</span>}
           </span>
-          <span class="mono muted cut">{label}</span>
+          <span class="muted cut">
+            <span class="mono">{label}</span>
+            {previousUntil !== undefined && (
+              <>
+                {" "}
+                · old secret ends <Time at={previousUntil} />
+              </>
+            )}
+          </span>
           <span class="only-narrow muted small wrap">
             {kindName} · {permissions.join(", ")} ·{" "}
             {last_used_at === null ? (

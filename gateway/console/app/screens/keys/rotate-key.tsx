@@ -5,6 +5,8 @@ import type { Key } from "../../api/types.ts";
 import { showSecret } from "../../shell/secret.tsx";
 import { Field } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { nowMs, Time } from "../../ui/time.tsx";
+import { previousSecretUntil } from "./key-state.ts";
 
 interface RotateKeyProps {
   readonly apiKey: Key;
@@ -24,6 +26,7 @@ const graces: readonly (readonly [seconds: number, label: string])[] = [
 
 export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
   const [grace, setGrace] = useState(3_600);
+  const previousUntil = previousSecretUntil(apiKey, nowMs());
   const label = graces.find(([seconds]) => seconds === grace)?.[1];
   const idempotencyKeyOf = useIdempotencyKey();
   const submit = async (): Promise<void> => {
@@ -66,7 +69,7 @@ export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
           </p>
           <Field
             label="How long the old secret keeps working"
-            hint="Allow enough time to give every program the new one. A secret that an earlier rotation replaced stops at once."
+            hint="Allow enough time to give every program the new one."
             fault={faultOf("grace_seconds")}
           >
             {(ids) => (
@@ -84,6 +87,12 @@ export function RotateKey({ apiKey, isOwn, close, changed }: RotateKeyProps) {
               </select>
             )}
           </Field>
+          {previousUntil !== undefined && (
+            <p>
+              The secret before the current one still works, and would end <Time at={previousUntil} />. Rotating ends it
+              at once.
+            </p>
+          )}
           {isOwn && (
             <p class="muted">
               You are signed in with this key. Your session ends with the old secret
