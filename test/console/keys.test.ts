@@ -190,7 +190,7 @@ describe.skipIf(!browserPath)("the keys screen", { timeout: 180_000 }, () => {
       expect([await statusWith(secret), await statusWith(key)]).toEqual([200, status]);
       await dialog().getByLabel("I stored it").check();
       await dialog().getByRole("button", { name: "Done" }).click();
-      await expect.poll(() => row(name).getByText("old secret ends").count()).toBe(ending);
+      await expect.poll(() => row(name).getByText("Old secret ends").count()).toBe(ending);
     }
   });
 

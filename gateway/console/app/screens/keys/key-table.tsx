@@ -65,15 +65,12 @@ function KeyRow({ apiKey, reason, changed }: KeyRowProps) {
             {disabled && <span class="badge warn">Disabled</span>}
             {hasExpired(apiKey) && <span class="badge bad">Expired</span>}
           </span>
-          <span class="muted cut">
-            <span class="mono">{label}</span>
-            {previousUntil !== undefined && (
-              <>
-                {" "}
-                · old secret ends <Time at={previousUntil} />
-              </>
-            )}
-          </span>
+          <span class="mono muted cut">{label}</span>
+          {previousUntil !== undefined && (
+            <span class="muted small">
+              Old secret ends <Time at={previousUntil} />
+            </span>
+          )}
           <span class="only-narrow muted small wrap">
             {kindName} · {permissions.join(", ")} ·{" "}
             {last_used_at === null ? (
