@@ -64,15 +64,15 @@ export function nothingFoundAt(url: string): HttpError {
 }
 
 /** Clients append their calls to a base URL that people configure, some adding a `/v1` and some not. */
-const misplacedCall = /^(?:\/+api)?(?:\/+v1)*\/+(chat\/completions|messages|responses|models)\/?$/;
-/** Further calls of upstream APIs beneath inference, such as `count_tokens`. */
-const callBehindInference = /^(\/api\/v1\/(?:chat\/completions|messages|responses))\/./;
+const misplacedCall =
+  /^(?:\/+api)?(?:\/+v1)*\/+(chat\/completions|messages(?:\/count_tokens)?|responses(?:\/input_tokens)?|models)\/?$/;
+/** Further calls of upstream APIs beneath inference, such as `batches`. */
+const callBehindInference = /^\/api\/v1\/(?:chat\/completions|messages|responses)\/./;
 
 function hintFor(path: string): string {
   const [, call] = misplacedCall.exec(path) ?? [];
   if (call !== undefined) return `Did you mean /api/v1/${call}? Check the base URL of your client.`;
-  const [, sentOn] = callBehindInference.exec(path) ?? [];
-  if (sentOn !== undefined) return `Only POST ${sentOn} is sent on: call the upstream itself.`;
+  if (callBehindInference.test(path)) return "Only inference and token counts are sent on: call the upstream itself.";
   return "See /docs for what there is.";
 }
 

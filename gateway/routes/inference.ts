@@ -1,11 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { Access } from "../auth/access.ts";
-import { type DialectName, dialectNames } from "../dialects/dialect-name.ts";
+import type { DialectName } from "../dialects/dialect-name.ts";
+import { callNames, dialectByCall, fieldsTakenBy } from "../inference/calls.ts";
 import { explanationOf } from "../inference/forward/explanation.ts";
 import type { Forwarder } from "../inference/forward/forwarder.ts";
 import type { InferenceMetrics } from "../inference/inference-metrics.ts";
-import { mergeRequest } from "../inference/merge/merge.ts";
+import { mergeRequest, narrowedPreset } from "../inference/merge/merge.ts";
 import type { CachedPreset, PresetCache } from "../inference/presets/preset-cache.ts";
 import { isExplained } from "../inference/request/explain-header.ts";
 import { presetReferenceOf } from "../inference/request/preset-reference.ts";
@@ -20,7 +21,7 @@ interface Inference {
   Body: Buffer | undefined;
 }
 
-/** The routes that send requests to an upstream: one for each dialect. */
+/** The routes that send requests to an upstream: one for each call. */
 export async function inferenceRoutes(
   app: FastifyInstance,
   access: Access,
@@ -31,10 +32,12 @@ export async function inferenceRoutes(
 ): Promise<void> {
   const onRequest = access.withInference();
   await withRawBodies(app, (scope) => {
-    for (const dialect of dialectNames) {
+    for (const call of callNames) {
+      const dialect = dialectByCall[call];
+      const taken = fieldsTakenBy(call);
       scope.post<Inference>(
-        `/api/v1/${dialect}`,
-        { schema: inferenceOperation(dialect), config: { errorShape: errorShapes[dialect] }, onRequest, bodyLimit },
+        `/api/v1/${call}`,
+        { schema: inferenceOperation(call), config: { errorShape: errorShapes[dialect] }, onRequest, bodyLimit },
         async (request, reply) => {
           const { caller, headers } = request;
           const replaceSystemPrompt = replacesSystemPrompt(headers);
@@ -47,10 +50,11 @@ export async function inferenceRoutes(
           const preset = found instanceof Promise ? await found : found;
           if (preset) reply.header("x-setpoint-preset", nameOf(preset));
           const pinned = reference?.version !== undefined;
-          const outgoing = mergeRequest(body, preset?.prepared, dialect, { pinned, replaceSystemPrompt });
+          const prepared = preset && taken ? narrowedPreset(preset.prepared, taken, call) : preset?.prepared;
+          const outgoing = mergeRequest(body, prepared, dialect, { pinned, replaceSystemPrompt });
           if (preset) metrics.presetResolved(monotonicMs() - readAtMs);
           const explanation = explains ? explanationOf(outgoing.provenance()) : undefined;
-          await forwarder.forward({ reply, dialect, outgoing, explanation, preset });
+          await forwarder.forward({ reply, call, outgoing, explanation, preset });
           return reply;
         },
       );

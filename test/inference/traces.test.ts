@@ -93,6 +93,16 @@ describe("an upstream call", () => {
     });
   });
 
+  it("that counts tokens is named after that", async () => {
+    upstream.script = answerWith(200, '{"input_tokens":9}');
+    const { traceId, traceparent } = newTrace();
+    const body = { model: "@preset/writer", messages };
+    await (await stack.send("messages/count_tokens", body, { headers: { traceparent } })).text();
+    await collector.spanOf(traceId, "POST /api/v1/messages/count_tokens");
+    const { attributes } = await collector.spanOf(traceId, "count_tokens gpt");
+    expect(attributes).toMatchObject({ "gen_ai.operation.name": "count_tokens", "setpoint.preset.slug": "writer" });
+  });
+
   it.each([
     [
       "chat/completions",

@@ -86,6 +86,24 @@ describe("a message from the Anthropic client", () => {
   });
 });
 
+describe("a token count from the Anthropic client", () => {
+  const count = { model: "@preset/bot", messages };
+
+  it("includes the preset's prompt and tools, and is sent without what only matters for an answer", async () => {
+    const own = await client.messages.countTokens({ ...count, model: "echo/small" });
+    const { data, response } = await client.messages.countTokens(count).withResponse();
+    expect(data.input_tokens).toBeGreaterThan(own.input_tokens);
+    expect(response.headers.get("x-setpoint-preset")).toBe("bot@1");
+    const beta = await client.beta.messages.countTokens({ ...count, betas: ["context-management-2025-06-27"] });
+    expect(beta.input_tokens).toBe(data.input_tokens);
+  });
+
+  it("fails with the client's own error for an unknown preset", async () => {
+    const counted = client.messages.countTokens({ ...count, model: "@preset/nowhere" });
+    await expect(counted).rejects.toBeInstanceOf(Anthropic.NotFoundError);
+  });
+});
+
 describe("models in the Anthropic client", () => {
   it("are listed", async () => {
     const { data } = await client.models.list();

@@ -128,6 +128,17 @@ describe("a response from the openai client", () => {
   });
 });
 
+describe("a token count from the openai client", () => {
+  it("includes the preset's prompt and tools", async () => {
+    const own = await client.responses.inputTokens.count({ model: "echo/small", input: "Hello" });
+    const { data, response } = await client.responses.inputTokens
+      .count({ model: "@preset/bot", input: "Hello" })
+      .withResponse();
+    expect(data.input_tokens).toBeGreaterThan(own.input_tokens);
+    expect(response.headers.get("x-setpoint-preset")).toBe("bot@2");
+  });
+});
+
 describe("a model in the openai client", () => {
   it.each(["@preset/bot", "echo/small", "echo/any"])("can be retrieved: %s", async (id) => {
     const owned_by = id.startsWith("@preset/") ? "setpoint" : "upstream";

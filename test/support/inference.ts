@@ -1,7 +1,8 @@
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type DialectName, dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import type { CallName } from "../../gateway/inference/calls.ts";
 import { metricOf } from "./metrics.ts";
 import { type Stack, startStack } from "./stack.ts";
 
@@ -49,11 +50,7 @@ export function entryOf({ url }: { readonly url: string }, members: object = {})
 export interface InferenceStack extends Stack {
   readonly file: UpstreamsFile;
   /** Sends a request with the organization's API key; the response is not read. */
-  send(
-    dialect: DialectName,
-    body: unknown,
-    init?: RequestInit & { headers?: Record<string, string> },
-  ): Promise<Response>;
+  send(call: CallName, body: unknown, init?: RequestInit & { headers?: Record<string, string> }): Promise<Response>;
   /** The sum of a metric, by its name and parts of its labels. */
   metric(name: string, ...labels: readonly string[]): Promise<number>;
 }
@@ -76,8 +73,8 @@ export async function startInferenceStack(upstreams: unknown, options: StackOpti
   return {
     ...stack,
     file,
-    send: (dialect, body, init = {}) =>
-      fetch(`${stack.baseUrl}/api/v1/${dialect}`, {
+    send: (call, body, init = {}) =>
+      fetch(`${stack.baseUrl}/api/v1/${call}`, {
         method: "POST",
         body: typeof body === "string" ? body : JSON.stringify(body),
         ...init,

@@ -134,6 +134,28 @@ describe("the Anthropic client", () => {
   });
 });
 
+describe("a token count", () => {
+  it("is given to both clients", async () => {
+    const anthropic = new Anthropic({ apiKey: "none", baseURL: origin, maxRetries: 0 });
+    const openai = new OpenAI({ apiKey: "none", baseURL: `${origin}/v1`, maxRetries: 0 });
+    const { model, system, messages } = message;
+    expect((await anthropic.messages.countTokens({ model, system, messages })).input_tokens).toBeGreaterThan(10);
+    const { model: named, instructions, input } = response;
+    const counted = await openai.responses.inputTokens.count({ model: named, instructions, input });
+    expect(counted).toEqual({ object: "response.input_tokens", input_tokens: expect.any(Number) });
+  });
+
+  it.each([
+    ["/v1/messages/count_tokens", { ...message, stream: true }, "max_tokens: Extra inputs are not permitted"],
+    ["/v1/messages/count_tokens", { model: "echo/small" }, "messages: at least one message is required"],
+    ["/v1/responses/input_tokens", response, "Unknown parameter: 'top_p'."],
+  ])("is refused at %s for a field that does not belong to it, or that is missing", async (path, body, reason) => {
+    const answer = await post(path, body);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { message: reason } });
+  });
+});
+
 describe("the description of a request", () => {
   it("contains the text of its parts, and the type of non-text parts", async () => {
     const content = [

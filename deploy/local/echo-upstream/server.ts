@@ -7,6 +7,7 @@ import { type Echo, type EchoDialect, isObject, type RequestObject, type StreamE
 import { messages } from "./messages.ts";
 import { requestText } from "./request-text.ts";
 import { responses } from "./responses.ts";
+import { messagesCount, responsesCount } from "./token-counts.ts";
 
 const bodyBytesMax = 32 * 1024 * 1024;
 const modelPrefix = "echo/";
@@ -17,7 +18,9 @@ const slowPauseMs = 100;
 const dialects: Readonly<Record<string, EchoDialect>> = {
   "/v1/chat/completions": chatCompletions,
   "/v1/messages": messages,
+  "/v1/messages/count_tokens": messagesCount,
   "/v1/responses": responses,
+  "/v1/responses/input_tokens": responsesCount,
 };
 
 /** Why a request cannot be answered. */

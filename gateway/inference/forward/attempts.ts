@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Span, Trace } from "../../../services/platform/observe/trace.ts";
-import type { DialectName } from "../../dialects/dialect-name.ts";
+import type { CallName } from "../calls.ts";
 import type { InferenceMetrics } from "../inference-metrics.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import type { HiddenSecret } from "../upstreams/hidden-secret.ts";
@@ -16,7 +16,7 @@ import { beginUpstreamSpan, recordAnswer, type UsedPreset } from "./upstream-spa
 
 /** What all attempts share. It does not refer to the body, which is released as soon as no attempt can need it. */
 interface AttemptedRequest {
-  readonly dialect: DialectName;
+  readonly call: CallName;
   readonly headers: IncomingHttpHeaders;
   readonly isStreamed: boolean;
   readonly preset: UsedPreset | undefined;
@@ -98,7 +98,7 @@ export class Attempts implements AttemptOwner {
 
   try(): void {
     const { upstream, model, parts } = this.#candidate;
-    const { dialect, headers, isStreamed, preset, trace, startedAtMs } = this.#request;
+    const { call, headers, isStreamed, preset, trace, startedAtMs } = this.#request;
     this.#upstream = upstream;
     if (this.#deadlines.isStopped) {
       this.failed(stopping);
@@ -120,9 +120,9 @@ export class Attempts implements AttemptOwner {
     for (const part of parts) byteLength += part.length;
     this.#bytesSent += byteLength;
     const parent = trace?.span;
-    if (parent) this.#span = beginUpstreamSpan(parent, upstream, model, preset);
+    if (parent) this.#span = beginUpstreamSpan(parent, upstream, call, model, preset);
     this.#attempt.send({
-      path: upstream.pathOf(dialect),
+      path: upstream.pathOf(call),
       headers: requestHeaders(headers, upstream, byteLength, this.#span ?? trace),
       parts,
       byteLength,

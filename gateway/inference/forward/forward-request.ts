@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import type { DialectName } from "../../dialects/dialect-name.ts";
+import type { CallName } from "../calls.ts";
 import type { OutgoingRequest } from "../merge/merge.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import type { UsedPreset } from "./upstream-span.ts";
@@ -7,7 +7,7 @@ import type { UsedPreset } from "./upstream-span.ts";
 /** A request to be forwarded to an upstream. */
 export interface ForwardRequest {
   readonly reply: FastifyReply;
-  readonly dialect: DialectName;
+  readonly call: CallName;
   readonly outgoing: OutgoingRequest;
   /** The provenance of the request, in one line of ASCII; undefined if the client does not ask for it. */
   readonly explanation: string | undefined;

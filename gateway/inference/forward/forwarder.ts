@@ -2,6 +2,7 @@ import { invalidRequest } from "../../../services/platform/domain/domain-error.t
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { HttpError } from "../../json/http-error.ts";
 import { noUpstreams, unserved } from "../../json/refusal-texts.ts";
+import { dialectByCall } from "../calls.ts";
 import type { OutgoingRequest } from "../merge/merge.ts";
 import type { Upstream, Upstreams } from "../upstreams/upstreams.ts";
 import { Deadlines } from "./deadlines.ts";
@@ -37,7 +38,8 @@ export class Forwarder {
     this.#deadlines.stop();
   }
 
-  #candidates({ dialect, outgoing }: ForwardRequest): readonly Candidate[] {
+  #candidates({ call, outgoing }: ForwardRequest): readonly Candidate[] {
+    const dialect = dialectByCall[call];
     const { upstreams } = this.#parts;
     const { model, models } = outgoing;
     const first = upstreams.find(dialect, model);

@@ -5,6 +5,7 @@ import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { clientClosedRequest } from "../../http/exchanges.ts";
 import { logIdsOf } from "../../http/log-ids.ts";
+import { dialectByCall } from "../calls.ts";
 import type { InferenceMetrics } from "../inference-metrics.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import { Attempts, type AttemptsOwner } from "./attempts.ts";
@@ -42,20 +43,20 @@ export class Forwarding implements AttemptsOwner {
   constructor(
     parts: ForwardingParts,
     deadlines: Deadlines,
-    { reply, dialect, explanation, preset, outgoing }: ForwardRequest,
+    { reply, call, explanation, preset, outgoing }: ForwardRequest,
     candidates: readonly Candidate[],
     resolve: () => void,
     reject: (error: Error) => void,
   ) {
     this.#parts = parts;
     this.#reply = reply;
-    this.#dialect = dialect;
+    this.#dialect = dialectByCall[call];
     this.#explanation = explanation;
     this.#resolve = resolve;
     this.#reject = reject;
     const { headers, exchange } = reply.request;
     const { isStreamed } = outgoing;
-    const attempted = { dialect, headers, isStreamed, preset, trace: exchange?.trace, startedAtMs: this.#startedAtMs };
+    const attempted = { call, headers, isStreamed, preset, trace: exchange?.trace, startedAtMs: this.#startedAtMs };
     this.#attempts = new Attempts(parts.metrics, deadlines, attempted, candidates, this);
     this.#reading = new ClientReading({
       reply,

@@ -1,5 +1,6 @@
 import { containsKey } from "../../../services/platform/auth/key-format.ts";
 import type { Span } from "../../../services/platform/observe/trace.ts";
+import { type CallName, countsTokens } from "../calls.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { modelIn } from "./answer-model.ts";
 import type { ClientAnswer } from "./client-answer.ts";
@@ -10,16 +11,16 @@ export interface UsedPreset {
   readonly version: number;
 }
 
-/** All dialects are conversations. */
-const operation = "chat";
-
 /** Begins the span of a call to an upstream, with OpenTelemetry's names for generative AI. */
 export function beginUpstreamSpan(
   parent: Span,
   upstream: Upstream,
+  call: CallName,
   model: string,
   preset: UsedPreset | undefined,
 ): Span {
+  // All dialects are conversations.
+  const operation = countsTokens(call) ? "count_tokens" : "chat";
   // The only text in it that the caller wrote.
   const shownModel = containsKey(model) ? "unknown" : model;
   return parent.beginCall(`${operation} ${shownModel}`, {

@@ -6,6 +6,7 @@ import type { Provenance } from "./provenance.ts";
 import { provenanceOf } from "./provenance-of.ts";
 import { writeBody } from "./write-body.ts";
 
+export { narrowedPreset } from "./narrowed-preset.ts";
 export { type PreparedPreset, preparePreset } from "./prepared-preset.ts";
 
 /** A request as it is sent to an upstream. */

@@ -1,4 +1,5 @@
 import type { DialectName } from "../../dialects/dialect-name.ts";
+import { type CallName, callNames } from "../calls.ts";
 import type { Connections } from "./connections.ts";
 import { HiddenSecret } from "./hidden-secret.ts";
 import type { UpstreamTimeouts } from "./upstream-timeouts.ts";
@@ -14,7 +15,7 @@ const secretLengthMin = 16;
 export class Upstream {
   readonly connections: Connections;
   readonly #definition: UpstreamDefinition;
-  readonly #paths: Readonly<Record<DialectName, string>>;
+  readonly #paths: ReadonlyMap<CallName, string>;
   #secret: string | undefined;
   #hiddenSecret: HiddenSecret | undefined;
 
@@ -23,12 +24,8 @@ export class Upstream {
     this.connections = connections;
     if (secret !== undefined) this.setSecret(secret);
     const { pathname, search } = definition.baseUrl;
-    const pathOf = (dialect: DialectName) => `${pathname.replace(/\/+$/, "")}/${dialect}${search}`;
-    this.#paths = {
-      "chat/completions": pathOf("chat/completions"),
-      messages: pathOf("messages"),
-      responses: pathOf("responses"),
-    };
+    const path = pathname.replace(/\/+$/, "");
+    this.#paths = new Map(callNames.map((call) => [call, `${path}/${call}${search}`]));
   }
 
   get name(): string {
@@ -83,8 +80,8 @@ export class Upstream {
     return this.models.some((pattern) => matches(pattern, model));
   }
 
-  pathOf(dialect: DialectName): string {
-    return this.#paths[dialect];
+  pathOf(call: CallName): string {
+    return this.#paths.get(call) as string;
   }
 
   /** The name that the upstream itself has for a model. */
