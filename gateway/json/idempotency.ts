@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
+import { newId } from "../../services/platform/domain/ids.ts";
 import { requestIdLengthMax, requestIdPattern } from "../../services/platform/domain/limits.ts";
 import { Type } from "./schema-builder.ts";
 
@@ -15,6 +16,9 @@ export const idempotencyHeader = {
   ),
 };
 
+/** For a call with no other headers of its own. */
+export const repeatableHeaders = Type.Object(idempotencyHeader);
+
 /** For a call that creates a secret, which is shown once. */
 export const secretIdempotencyHeader = {
   "Idempotency-Key": Type.Optional(
@@ -24,6 +28,11 @@ export const secretIdempotencyHeader = {
     }),
   ),
 };
+
+/** The id of a request that stores something: the caller's own, if it has one. */
+export function requestIdFrom(headers: IncomingHttpHeaders): string {
+  return idempotencyKeyFrom(headers) ?? newId();
+}
 
 /** The caller's own id for a request, if it has one. */
 export function idempotencyKeyFrom(headers: IncomingHttpHeaders): string | undefined {

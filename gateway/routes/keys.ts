@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Static } from "typebox";
 import type { Key } from "../../proto/gen/setpoint/organization/v1/key_pb.ts";
-import { newId } from "../../services/platform/domain/ids.ts";
 import { pageLimitMax } from "../../services/platform/domain/page.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { Access } from "../auth/access.ts";
@@ -11,7 +10,7 @@ import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
-import { idempotencyKeyFrom, secretIdempotencyHeader } from "../json/idempotency.ts";
+import { repeatableHeaders, requestIdFrom, secretIdempotencyHeader } from "../json/idempotency.ts";
 import { currentKeyJson, keyJson, sendKey, sendSecret } from "../json/key.ts";
 import {
   keyCreationFrom,
@@ -88,6 +87,7 @@ const updateSchema = {
     "Needs a management key. Renames, disables or enables a key, or changes when it expires or what it may do. The last working management key cannot be disabled or given an expiry.",
   tags,
   params,
+  headers: repeatableHeaders,
   body: keyUpdateSchema,
   response: { 200: success("The key after the change.", oneKey), ...refusedWith(400, 404, 409, 413, 415) },
 };
@@ -98,6 +98,7 @@ const deleteSchema = {
   description: "Needs a management key. The key never works again, and stays in the change log.",
   tags,
   params,
+  headers: repeatableHeaders,
   response: { 200: deleted, ...refusedWith(400, 404, 409, 413, 415) },
 };
 
@@ -167,8 +168,8 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
   });
 
   app.patch<KeyChange>("/api/v1/keys/:hash", { schema: updateSchema, onRequest, bodyLimit }, async (request, reply) => {
-    const { params, body, caller } = request;
-    const update = { key: params.hash, ...keyUpdateFrom(body), requestId: newId() };
+    const { params, headers, body, caller } = request;
+    const update = { key: params.hash, ...keyUpdateFrom(body), requestId: requestIdFrom(headers) };
     const { paths } = update.updateMask;
     const change = (options: CallOptions): Promise<{ readonly key?: Key | undefined }> =>
       paths.length > 0 ? keys.updateKey(update, options) : keys.getKey({ key: params.hash }, options);
@@ -182,8 +183,9 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     "/api/v1/keys/:hash",
     { schema: deleteSchema, onRequest, bodyLimit },
     async (request, reply) => {
-      requireNoFields(request.body);
-      const deletion = { key: request.params.hash, requestId: newId() };
+      const { params, headers, body } = request;
+      requireNoFields(body);
+      const deletion = { key: params.hash, requestId: requestIdFrom(headers) };
       await changing(request, (options) => keys.deleteKey(deletion, options));
       return reply.send({ deleted: true });
     },
@@ -211,5 +213,5 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
  * not.
  */
 function secretRequest(headers: IncomingHttpHeaders) {
-  return { requestId: idempotencyKeyFrom(headers) ?? newId(), secretSeed: randomBytes(32) };
+  return { requestId: requestIdFrom(headers), secretSeed: randomBytes(32) };
 }

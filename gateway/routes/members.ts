@@ -2,11 +2,11 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { ListMembersResponse } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
-import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
+import { repeatableHeaders, requestIdFrom } from "../json/idempotency.ts";
 import { memberJson, sendMember } from "../json/member.ts";
 import { memberCreationFrom, memberCreationSchema, memberUpdateFrom, memberUpdateSchema } from "../json/member-body.ts";
 import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
@@ -37,6 +37,7 @@ const addSchema = {
   summary: "Add a member to the organization",
   description: "Needs a management key. The role is `org:member` unless told otherwise.",
   tags,
+  headers: repeatableHeaders,
   body: memberCreationSchema,
   response: { 201: success("The member.", oneMember), ...refusedWith(400, 404, 409, 413, 415) },
 };
@@ -47,6 +48,7 @@ const updateSchema = {
   description: "Needs a management key. The last admin cannot be demoted (409).",
   tags,
   params,
+  headers: repeatableHeaders,
   body: memberUpdateSchema,
   response: { 200: success("The member after the change.", oneMember), ...refusedWith(400, 404, 409, 413, 415) },
 };
@@ -65,6 +67,7 @@ const removeSchema = {
   description: "Needs a management key. The last admin cannot be removed (409).",
   tags,
   params,
+  headers: repeatableHeaders,
   querystring: removeQuery,
   response: { 200: deleted, ...refusedWith(400, 404, 409, 413, 415) },
 };
@@ -97,8 +100,8 @@ export function memberRoutes(
   app.post<{ Body: string | undefined }>(
     "/api/v1/organization/members",
     { schema: addSchema, onRequest, bodyLimit },
-    async ({ body, caller }, reply) => {
-      const creation = { ...memberCreationFrom(body), requestId: newId() };
+    async ({ headers, body, caller }, reply) => {
+      const creation = { ...memberCreationFrom(body), requestId: requestIdFrom(headers) };
       const { member } = await caller.callWhileConnected((options) => organization.addMember(creation, options));
       return sendMember(reply.status(201), member);
     },
@@ -107,8 +110,8 @@ export function memberRoutes(
   app.patch<OneMember & { Body: string | undefined }>(
     "/api/v1/organization/members/:user_id",
     { schema: updateSchema, onRequest, bodyLimit },
-    async ({ params, body, caller }, reply) => {
-      const update = { userId: params.user_id, ...memberUpdateFrom(body), requestId: newId() };
+    async ({ params, headers, body, caller }, reply) => {
+      const update = { userId: params.user_id, ...memberUpdateFrom(body), requestId: requestIdFrom(headers) };
       const { member } = await caller.callWhileConnected((options) => organization.updateMember(update, options));
       return sendMember(reply, member);
     },
@@ -117,9 +120,10 @@ export function memberRoutes(
   app.delete<OneMember & { Querystring: Static<typeof removeQuery>; Body: string | undefined }>(
     "/api/v1/organization/members/:user_id",
     { schema: removeSchema, onRequest, bodyLimit },
-    async ({ params, query, body, caller }, reply) => {
+    async ({ params, query, headers, body, caller }, reply) => {
       requireNoFields(body);
-      const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId: newId() };
+      const requestId = requestIdFrom(headers);
+      const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId };
       const change = caller.callWhileConnected((options) => organization.removeMember(removal, options));
       // Also matches the user's keys in other organizations, which costs them only one more exchange.
       const isOf = (id: string | undefined) => (principal: Principal) => principal.userId === id;

@@ -1,14 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import type { ListPresetsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { newId } from "../../services/platform/domain/ids.ts";
 import { presetQueryLengthMax } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import type { PresetCache } from "../inference/presets/preset-cache.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
 import { etagsOfIfMatch } from "../json/etag.ts";
-import { idempotencyHeader, idempotencyKeyFrom } from "../json/idempotency.ts";
+import { idempotencyHeader, requestIdFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
 import { listedPresetJson, sendPreset, statusByName } from "../json/preset.ts";
 import { presetUpdateFrom, presetUpdateSchema } from "../json/preset-body.ts";
@@ -138,7 +137,7 @@ export function presetRoutes(
         slug: request.params.slug,
         ...presetUpdateFrom(request.body),
         etags: etagsOfIfMatch(request.headers["if-match"]) ?? [],
-        requestId: idempotencyKeyFrom(request.headers) ?? newId(),
+        requestId: requestIdFrom(request.headers),
       };
       const { caller } = request;
       const preset = await presetCache.changing(caller.principal.workspaceId, update.slug, async () => {

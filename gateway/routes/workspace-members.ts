@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
-import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
+import { repeatableHeaders, requestIdFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
@@ -36,6 +36,7 @@ const addSchema = {
   description: "Needs a management key. Those who are already members stay.",
   tags,
   params,
+  headers: repeatableHeaders,
   body: userIdsSchema,
   response: {
     200: success(
@@ -53,6 +54,7 @@ const removeSchema = {
     "Needs a management key. Users who are not members are skipped. If one of them still has working keys there, or it is the default workspace, nobody is removed (400).",
   tags,
   params,
+  headers: repeatableHeaders,
   body: userIdsSchema,
   response: {
     200: success("How many of the users were members before.", Type.Object({ removed_count: count })),
@@ -86,8 +88,8 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
   app.post<MembersChange>(
     "/api/v1/workspaces/:workspace/members/add",
     { schema: addSchema, onRequest, bodyLimit },
-    async ({ params, body, caller }, reply) => {
-      const request = { ...params, ...userIdsFrom(body), requestId: newId() };
+    async ({ params, headers, body, caller }, reply) => {
+      const request = { ...params, ...userIdsFrom(body), requestId: requestIdFrom(headers) };
       const { members, addedCount } = await caller.callWhileConnected((options) =>
         workspaces.addWorkspaceMembers(request, options),
       );
@@ -99,8 +101,8 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
   app.post<MembersChange>(
     "/api/v1/workspaces/:workspace/members/remove",
     { schema: removeSchema, onRequest, bodyLimit },
-    async ({ params, body, caller }, reply) => {
-      const request = { ...params, ...userIdsFrom(body), requestId: newId() };
+    async ({ params, headers, body, caller }, reply) => {
+      const request = { ...params, ...userIdsFrom(body), requestId: requestIdFrom(headers) };
       const { removedCount } = await caller
         .callWhileConnected((options) => workspaces.removeWorkspaceMembers(request, options))
         .catch(asWorkspaceError);

@@ -2,11 +2,11 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { Workspace } from "../../proto/gen/setpoint/organization/v1/workspace_pb.ts";
-import { newId } from "../../services/platform/domain/ids.ts";
 import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
+import { repeatableHeaders, requestIdFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
 import { sendPage } from "../json/send.ts";
@@ -39,6 +39,7 @@ const createSchema = {
   summary: "Make a workspace",
   description: "Needs a management key. Whoever creates it is its first member. A slug that is taken is 400.",
   tags,
+  headers: repeatableHeaders,
   body: workspaceCreationSchema,
   response: { 201: success("The workspace.", oneWorkspace), ...refusedWith(400, 403, 404, 409, 413, 415) },
 };
@@ -58,6 +59,7 @@ const updateSchema = {
   description: "Needs a management key. A slug that is taken is 400.",
   tags,
   params,
+  headers: repeatableHeaders,
   body: workspaceUpdateSchema,
   response: {
     200: success("The workspace after the change.", oneWorkspace),
@@ -72,6 +74,7 @@ const deleteSchema = {
     "Needs a management key. From then on its presets cannot be reached. The default workspace cannot be deleted, nor one with keys that still work (400).",
   tags,
   params,
+  headers: repeatableHeaders,
   response: { 200: deleted, ...refusedWith(400, 403, 404, 409, 413, 415) },
 };
 
@@ -101,8 +104,8 @@ export function workspaceRoutes(
   app.post<{ Body: string | undefined }>(
     "/api/v1/workspaces",
     { schema: createSchema, onRequest, bodyLimit },
-    async ({ body, caller }, reply) => {
-      const creation = { ...workspaceCreationFrom(body), requestId: newId() };
+    async ({ headers, body, caller }, reply) => {
+      const creation = { ...workspaceCreationFrom(body), requestId: requestIdFrom(headers) };
       const created = await caller.callWhileConnected((options) => workspaces.createWorkspace(creation, options));
       return sendWorkspace(reply.status(201), created.workspace);
     },
@@ -120,8 +123,8 @@ export function workspaceRoutes(
   app.patch<OneWorkspace & { Body: string | undefined }>(
     "/api/v1/workspaces/:workspace",
     { schema: updateSchema, onRequest, bodyLimit },
-    async ({ params, body, caller }, reply) => {
-      const update = { ...params, ...workspaceUpdateFrom(body), requestId: newId() };
+    async ({ params, headers, body, caller }, reply) => {
+      const update = { ...params, ...workspaceUpdateFrom(body), requestId: requestIdFrom(headers) };
       const { workspace } = await caller.callWhileConnected<{ readonly workspace?: Workspace | undefined }>(
         (options) =>
           update.updateMask.paths.length > 0
@@ -135,9 +138,9 @@ export function workspaceRoutes(
   app.delete<OneWorkspace & { Body: string | undefined }>(
     "/api/v1/workspaces/:workspace",
     { schema: deleteSchema, onRequest, bodyLimit },
-    async ({ params, body, caller }, reply) => {
+    async ({ params, headers, body, caller }, reply) => {
       requireNoFields(body);
-      const deletion = { ...params, requestId: newId() };
+      const deletion = { ...params, requestId: requestIdFrom(headers) };
       const { organizationId } = caller.principal;
       await keyChanges.watch(
         caller.callWhileConnected((options) => workspaces.deleteWorkspace(deletion, options)),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { administrator, pathsOf } from "../support/administration-rest.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { presetLife } from "../support/preset-life.ts";
 import { upTo } from "../support/preset-store.ts";
@@ -204,5 +205,101 @@ describe("an Idempotency-Key on a PATCH", () => {
     const { status, json } = await patch("patched-c", { name: "C" }, withKey("x".repeat(256)));
     expect(status).toBe(400);
     expect(json.error.metadata.issues).toMatchObject([{ path: "Idempotency-Key" }]);
+  });
+});
+
+describe("an Idempotency-Key of an administration call", () => {
+  interface Changed {
+    readonly id: string;
+    readonly hash: string;
+    readonly slug: string;
+  }
+  interface Call {
+    readonly method: string;
+    readonly path: string;
+    readonly body?: object;
+  }
+  const made = async ({ method, path, body }: Call): Promise<Changed> =>
+    (await administrator(stack).call<Changed>(method, path, body)).json.data;
+  const newKey: Call = { method: "POST", path: "/keys", body: { name: "A key" } };
+  const newMember = (): Call => ({
+    method: "POST",
+    path: "/organization/members",
+    body: { email: `${freshName("m")}@example.com` },
+  });
+  const newWorkspace = (): Call => ({
+    method: "POST",
+    path: "/workspaces",
+    body: { name: "W", slug: freshName("w") },
+  });
+
+  it.each<[string, () => Promise<Call>]>([
+    ["adds a member", async () => newMember()],
+    [
+      "changes one",
+      async () => {
+        const { id } = await made(newMember());
+        return { method: "PATCH", path: `/organization/members/${id}`, body: { first_name: "Ada" } };
+      },
+    ],
+    ["removes one", async () => ({ method: "DELETE", path: `/organization/members/${(await made(newMember())).id}` })],
+    ["creates a workspace", async () => newWorkspace()],
+    [
+      "changes one of them",
+      async () => ({ method: "PATCH", path: `/workspaces/${(await made(newWorkspace())).id}`, body: { name: "X" } }),
+    ],
+    [
+      "deletes one of them",
+      async () => ({ method: "DELETE", path: `/workspaces/${(await made(newWorkspace())).slug}` }),
+    ],
+    [
+      "adds members to a workspace",
+      async () => {
+        const body = { user_ids: [(await made(newMember())).id] };
+        return { method: "POST", path: `/workspaces/${(await made(newWorkspace())).id}/members/add`, body };
+      },
+    ],
+    [
+      "removes members of a workspace",
+      async () => {
+        const [{ id }, body] = [await made(newWorkspace()), { user_ids: [stack.userId] }];
+        return { method: "POST", path: `/workspaces/${id}/members/remove`, body };
+      },
+    ],
+    [
+      "changes a key",
+      async () => ({ method: "PATCH", path: `/keys/${(await made(newKey)).hash}`, body: { name: "B" } }),
+    ],
+    ["deletes a key", async () => ({ method: "DELETE", path: `/keys/${(await made(newKey)).hash}` })],
+  ])("that %s repeats the first answer, and is bound to its request", async (_name, prepare) => {
+    const { method, path, body } = await prepare();
+    const { call } = administrator(stack);
+    const once = { headers: { "idempotency-key": freshName("once") } };
+    const changes = async () => (await call("GET", "/organization/changes?limit=1")).json.total_count;
+    const first = await call(method, path, body, once);
+    expect(first.status).toBeLessThan(300);
+    const count = await changes();
+    const again = await call(method, path, body, once);
+    expect([again.status, again.text]).toEqual([first.status, first.text]);
+    const other = await call("POST", "/workspaces", { name: "Other", slug: freshName("other") }, once);
+    expect(other.status).toBe(409);
+    expect(await changes()).toBe(count);
+  });
+
+  it("keeps a late first attempt from undoing what came after its repetition", async () => {
+    const { call } = administrator(stack);
+    const { path, body } = newMember();
+    const once = { headers: { "idempotency-key": freshName("late") } };
+    const { json } = await call<Changed>("POST", path, body, once);
+    expect((await call("DELETE", `${path}/${json.data.id}`)).status).toBe(200);
+    expect((await call("POST", path, body, once)).status).toBe(201);
+    const { text } = await call("GET", `${path}?limit=100`);
+    expect(text).not.toContain(json.data.id);
+  });
+
+  it.each(["", "é", "a".repeat(256)])("is rejected if it is invalid: %j", async (key) => {
+    const { path, body } = newMember();
+    const answer = await administrator(stack).call("POST", path, body, { headers: { "idempotency-key": key } });
+    expect([answer.status, pathsOf(answer)]).toEqual([400, ["Idempotency-Key"]]);
   });
 });
