@@ -68,6 +68,34 @@ describe.skipIf(!browserPath)("the team screen", { timeout: 180_000 }, () => {
     expect(await on.faults()).toEqual([]);
   });
 
+  it("adds and removes a member in a second attempt if the answer to the first was lost", async () => {
+    // In a tab of its own, because the browser reports a lost answer as an error.
+    const { open, page } = await on.newTab();
+    const email = `${freshName("lost")}@example.com`;
+    const submit = (action: string) => page.getByRole("dialog").getByRole("button", { name: action }).click();
+    const submitTwice = async (action: string): Promise<void> => {
+      await page.route("**/api/v1/organization/members**", async (route) => {
+        if (route.request().method() === "GET") return route.continue();
+        await route.fetch();
+        await route.abort();
+      });
+      await submit(action);
+      await page.getByRole("dialog").getByText("cannot be reached").waitFor();
+      await page.unroute("**/api/v1/organization/members**");
+      await submit(action);
+    };
+    await open("/default/team");
+    await page.getByRole("button", { name: "Add a member" }).click();
+    await page.getByRole("dialog").getByLabel("E-mail address").fill(email);
+    await submitTwice("Add member");
+    await page.getByText(`${email} is a member.`).waitFor();
+    await chooseFromMenu(page, `Actions for ${email}`, "Remove");
+    await submitTwice("Remove the member");
+    await page.getByText(`${email} is no longer a member.`).waitFor();
+    expect(await memberNow(email)).toBeUndefined();
+    await page.close();
+  });
+
   it("reports that someone is already a member", async () => {
     const email = `${freshName("twice")}@example.com`;
     await administrator(underTest.stack).makeMember(email);

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
+import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { notChanged, request } from "../../api/request.ts";
 import { session } from "../../api/session.ts";
 import type { Key } from "../../api/types.ts";
@@ -23,6 +24,7 @@ interface KeyMenuProps {
 export function KeyMenu({ apiKey, reason, changed }: KeyMenuProps) {
   const [open, setOpen] = useState<"edit" | "rotate" | "disable" | "delete">();
   const [error, setError] = useState<ApiError>();
+  const idempotencyKeyOf = useIdempotencyKey();
   const { id, name, disabled } = apiKey;
   const isOwn = id === session.value?.key.id;
   const close = (): void => setOpen(undefined);
@@ -41,7 +43,7 @@ export function KeyMenu({ apiKey, reason, changed }: KeyMenuProps) {
   const tryToSet = (to: boolean): Promise<void> =>
     setDisabled(to).catch((thrown: unknown) => setError(asApiError(thrown)));
   const remove = async (): Promise<void> => {
-    await request(path, { method: "DELETE" });
+    await request(path, { method: "DELETE", headers: idempotencyKeyOf({ path }) });
     close();
     changed();
     showToast(`“${name}” is deleted.`);

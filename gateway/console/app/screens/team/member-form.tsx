@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { nameOf } from "../../api/people.ts";
 import { request } from "../../api/request.ts";
 import type { Member } from "../../api/types.ts";
@@ -22,12 +23,14 @@ export function MemberForm({ member, reason, close, changed }: MemberFormProps) 
   const [lastName, setLastName] = useState(member?.last_name ?? "");
   const [role, setRole] = useState<Member["role"]>(member?.role ?? "org:member");
   const changesIn = useOwnChanges(member);
+  const idempotencyKeyOf = useIdempotencyKey();
 
   const submit = async (): Promise<void> => {
     const fields = { first_name: firstName.trim() || null, last_name: lastName.trim() || null, role };
     if (member) await update(member, changesIn(fields));
     else {
-      await request("/api/v1/organization/members", { method: "POST", body: { email: email.trim(), ...fields } });
+      const body = { email: email.trim(), ...fields };
+      await request("/api/v1/organization/members", { method: "POST", body, headers: idempotencyKeyOf(body) });
       showToast(`${email.trim()} is a member.`);
       changed();
     }

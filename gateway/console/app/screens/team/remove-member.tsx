@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { ApiError } from "../../api/api-error.ts";
+import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { listMembers, nameOf } from "../../api/people.ts";
 import { request } from "../../api/request.ts";
 import { session } from "../../api/session.ts";
@@ -21,11 +22,13 @@ interface RemoveMemberProps {
 export function RemoveMember({ member, close, changed }: RemoveMemberProps) {
   const [isDisabling, setDisabling] = useState(false);
   const [working, setWorking] = useState<readonly KeyInWorkspace[]>([]);
+  const idempotencyKeyOf = useIdempotencyKey();
   const name = nameOf(member);
   const submit = async (): Promise<void> => {
     setWorking([]);
     try {
-      await request(`/api/v1/organization/members/${member.id}?disable_keys=${isDisabling}`, { method: "DELETE" });
+      const path = `/api/v1/organization/members/${member.id}?disable_keys=${isDisabling}`;
+      await request(path, { method: "DELETE", headers: idempotencyKeyOf({ path }) });
     } catch (refusal) {
       const mayBeForKeys = refusal instanceof ApiError && refusal.status === 409 && !isDisabling;
       if (mayBeForKeys) setWorking(await blockingKeys(member).catch(() => []));

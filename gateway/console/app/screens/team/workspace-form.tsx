@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { request } from "../../api/request.ts";
 import type { One, SessionWorkspace, Workspace } from "../../api/types.ts";
 import { navigate } from "../../shell/location.ts";
@@ -24,6 +25,7 @@ export function WorkspaceForm({ shown, current, close, changed }: WorkspaceFormP
   const [description, setDescription] = useState(shown?.description ?? "");
   const chosenSlug = slug ?? slugFrom(name);
   const changesIn = useOwnChanges(shown);
+  const idempotencyKeyOf = useIdempotencyKey();
 
   const submit = async (): Promise<void> => {
     const body = changesIn({ name: name.trim(), slug: chosenSlug.trim(), description: description.trim() || null });
@@ -31,6 +33,7 @@ export function WorkspaceForm({ shown, current, close, changed }: WorkspaceFormP
     const { json } = await request<One<Workspace>>(`/api/v1/workspaces${shown ? `/${shown.id}` : ""}`, {
       method: shown ? "PATCH" : "POST",
       body,
+      headers: idempotencyKeyOf(body),
     });
     const workspace = json.data;
     close();

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { ApiError } from "../../api/api-error.ts";
+import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { request } from "../../api/request.ts";
 import type { SessionWorkspace, Workspace } from "../../api/types.ts";
 import { hrefTo } from "../../shell/location.ts";
@@ -25,11 +26,13 @@ interface WorkspaceMenuProps {
 export function WorkspaceMenu({ shown, isDefault, current, changed }: WorkspaceMenuProps) {
   const [open, setOpen] = useState<"edit" | "delete">();
   const [working, setWorking] = useState<readonly KeyInWorkspace[]>([]);
+  const idempotencyKeyOf = useIdempotencyKey();
   const close = (): void => setOpen(undefined);
   const remove = async (): Promise<void> => {
     setWorking([]);
     try {
-      await request(`/api/v1/workspaces/${shown.id}`, { method: "DELETE" });
+      const path = `/api/v1/workspaces/${shown.id}`;
+      await request(path, { method: "DELETE", headers: idempotencyKeyOf({ path }) });
     } catch (refusal) {
       // The API names some of the keys, but by ids that are not shown here.
       if (refusal instanceof ApiError && refusal.status === 400)
