@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
@@ -23,18 +24,23 @@ class FakeSocket {
 }
 
 /** The parts of a request and its connection that are looked at. */
-function exchangeOn(socket: FakeSocket, { method = "GET", length = 0, bodyLimit = limits.bodyBytesMax } = {}) {
+function exchangeOn(
+  socket: FakeSocket,
+  { method = "GET", length = 0, bodyLimit = limits.bodyBytesMax, status = 200 } = {},
+) {
   const response = Object.assign(new EventEmitter(), { destroy: vi.fn() });
-  const reply = { raw: response, statusCode: 200, removeHeader: () => reply };
+  const reply = { raw: response, statusCode: status, removeHeader: () => reply };
   const exchange: { memory?: { release(): void } } = {};
   const headers = { "content-length": String(length) };
   const request = { method, headers, raw: { socket }, routeOptions: { bodyLimit }, memory: undefined, exchange };
+  const answerWith = (payload: unknown) =>
+    inFlight.admitAnswer(request as unknown as FastifyRequest, reply as unknown as FastifyReply, payload);
   return {
     response,
     end: () => exchange.memory?.release(),
     admit: (keyId: string) => inFlight.admit(request as unknown as FastifyRequest, keyId),
-    answer: (bytes: number) =>
-      inFlight.admitAnswer(request as unknown as FastifyRequest, reply as unknown as FastifyReply, Buffer.alloc(bytes)),
+    answer: (bytes: number) => answerWith(Buffer.alloc(bytes)),
+    stream: () => answerWith(Readable.from([])),
   };
 }
 
@@ -115,5 +121,28 @@ describe("in-flight accounting", () => {
     vi.advanceTimersByTime(120_000);
     expect(slow.response.destroy).toHaveBeenCalledOnce();
     expect(done.response.destroy).not.toHaveBeenCalled();
+  });
+
+  it("lets a stream take any time", () => {
+    inFlight = new InFlight({ ...limits, inFlightBytesMax: 20 * 1024 * kibibyte }, new Metrics("test"));
+    const page = exchangeOn(new FakeSocket());
+    page.admit("key");
+    expect(page.stream()).toBeUndefined();
+    expect(inFlight.bytes).toBe(4 * 1024 * kibibyte);
+    vi.advanceTimersByTime(600_000);
+    expect(page.response.destroy).not.toHaveBeenCalled();
+  });
+
+  it("refuses a read for which there is no room, but no error", () => {
+    const reads = Array.from({ length: 3 }, () => exchangeOn(new FakeSocket()));
+    for (const read of reads) read.admit("key");
+    expect(reads.map((read) => read.answer(200 * kibibyte)?.message)).toEqual([
+      undefined,
+      undefined,
+      expect.stringContaining("too many requests or bytes in flight"),
+    ]);
+    const faulty = exchangeOn(new FakeSocket(), { status: 404 });
+    faulty.admit("key");
+    expect(faulty.answer(200 * kibibyte)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { isConnectionLost } from "../../services/platform/mysql/errors.ts";
 import { openPool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inSnapshot, inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
@@ -257,6 +257,20 @@ describe("openPool", () => {
     await pool.end();
   });
 
+  it("keeps a quarter of the connections free from any one tenant, also if they are idle", async () => {
+    const pool = openPool(database.url, 4);
+    const opened = await Promise.all(Array.from({ length: 4 }, () => pool.getConnection()));
+    for (const each of opened) each.release();
+    const caller = { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false };
+    const ofOne = Array.from({ length: 4 }, () => pool.getConnection({ ...caller, tenant: "a" }));
+    const taken = await Promise.all(ofOne.slice(0, 3));
+    expect(pool.counts).toEqual({ used: 3, idle: 1, waiting: 1 });
+    taken.push(await pool.getConnection({ ...caller, tenant: "b" }));
+    for (const each of taken) each.release();
+    (await ofOne[3])?.release();
+    await pool.end();
+  });
+
   it("gives a tenant that loses a connection an idle one instead of making it wait", async () => {
     const pool = openPool(database.url, 2);
     const idOf = async (connection: PoolConnection) => {
@@ -322,6 +336,61 @@ describe("openPool", () => {
     await Promise.all(answers);
     expect(timers() - before).toBeLessThan(25);
     await pool.end();
+  });
+
+  it("gives up a server that does not close a connection after a quit", async () => {
+    const proxy = await openDatabaseProxy(database.url);
+    const pool = openPool(urlThrough(proxy, database.url), 1, { statementTimeoutMs: 60_000 });
+    await pool.query("SELECT 1");
+    proxy.hang();
+    const startedAtMs = monotonicMs();
+    await pool.end();
+    // The server would end the session much later.
+    expect(monotonicMs() - startedAtMs).toBeLessThan(10_000);
+    proxy.close();
+  });
+
+  describe("as time passes", () => {
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    it("gives a statement the statement timeout, and not that of connecting", async () => {
+      const pool = openPool(database.url, 1, { statementTimeoutMs: 60_000 });
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+      const connection = await pool.getConnection();
+      const answer = connection.query<RowDataPacket[]>("SELECT SLEEP(0.1) AS slept");
+      vi.advanceTimersByTime(59_000);
+      expect((await answer)[0]).toEqual([{ slept: 0 }]);
+      connection.release();
+      await pool.end();
+    });
+
+    it("counts the time of a statement from the answer to the one before it", async () => {
+      const pool = openPool(database.url, 1, { statementTimeoutMs: 1_000 });
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+      const connection = await pool.getConnection();
+      const answers = [1, 2].map((n) => connection.query<RowDataPacket[]>(`SELECT ${n} AS n, SLEEP(0.1) AS slept`));
+      for (const [index, answer] of answers.entries()) {
+        vi.advanceTimersByTime(900);
+        expect((await answer)[0]).toEqual([{ n: index + 1, slept: 0 }]);
+      }
+      connection.release();
+      await pool.end();
+    });
+
+    it("leaves no timer of a connection that was given up, nor of a closed pool", async () => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+      const pool = openPool(database.url, 1);
+      const ofPool = vi.getTimerCount();
+      const connection = await pool.getConnection();
+      await connection.query("SELECT 1");
+      expect(vi.getTimerCount()).toBeGreaterThan(ofPool);
+      connection.destroy();
+      expect(vi.getTimerCount()).toBe(ofPool);
+      await pool.end();
+      expect(vi.getTimerCount()).toBe(0);
+    });
   });
 
   it("keeps half of the waiting places free from any one tenant", async () => {

@@ -57,3 +57,13 @@ it("sends nothing to a closed peer before its data is read", () => {
   vi.advanceTimersByTime(60_000);
   expect(ping).not.toHaveBeenCalled();
 });
+
+it("leaves no timer of a ping that was answered, and none at all once stopped", () => {
+  const stop = keepAlive(connectionWith(1) as unknown as Http2Connection);
+  const ofPings = vi.getTimerCount();
+  vi.advanceTimersByTime(10_100);
+  expect(vi.getTimerCount()).toBe(ofPings);
+  vi.advanceTimersByTime(10_000);
+  stop();
+  expect(vi.getTimerCount()).toBe(0);
+});
