@@ -240,3 +240,30 @@ describe("an upstream at its concurrency limit", () => {
     expect(await stack.metric("setpoint_inference_in_flight", 'upstream="full"')).toBe(0);
   });
 });
+
+describe("the connection of an answer that nobody reads", () => {
+  const begun = headOf(503, { "retry-after": "0", "content-length": String(2 ** 40) });
+
+  it("is closed if that is long", async () => {
+    const piece = Buffer.alloc(64 * 1024);
+    upstream.next.push((_request, socket) => {
+      const writeMore = () => {
+        while (!socket.destroyed && socket.write(piece));
+      };
+      socket.on("drain", writeMore).write(begun);
+      writeMore();
+    });
+    expect((await stack.send("chat/completions", { model: "safe" })).status).toBe(200);
+    await upstream.received[0]?.closed;
+    // What fits into the buffers of the network, but not what could be sent in a second.
+    expect(upstream.received[0]?.socket.bytesWritten).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it("is closed if that does not end soon", async () => {
+    upstream.next.push((_request, socket) => {
+      socket.write(begun);
+    });
+    expect((await stack.send("chat/completions", { model: "safe" })).status).toBe(200);
+    await upstream.received[0]?.closed;
+  });
+});

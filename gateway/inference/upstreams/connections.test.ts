@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { blockProcess } from "../../../test/support/block-process.ts";
 import {
   answerWith,
@@ -316,6 +316,22 @@ describe("a connection is reused", () => {
     upstream.last.socket.write("HTTP/1.1 408 Request Timeout\r\n\r\n");
     await upstream.last.closed;
     expect((await sendOne()).earlierRequests).toBe(0);
+  });
+
+  it("but closed if nobody needs it for long, and leaves no timer", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
+    try {
+      await sendOne();
+      // That which looks for idle connections, and no longer that of connecting.
+      expect(vi.getTimerCount()).toBe(1);
+      vi.advanceTimersByTime(29_000);
+      expect((await sendOne()).earlierRequests).toBe(1);
+      vi.advanceTimersByTime(32_000);
+      await expect.poll(() => upstream.openConnections).toBe(0);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("but not once its upstream was removed from the table", async () => {

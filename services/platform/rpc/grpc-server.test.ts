@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CallBytes } from "./call-bytes.ts";
+import { GrpcConnection } from "./grpc-connection.ts";
+import { GrpcServer } from "./grpc-server.ts";
+
+const host = "127.0.0.1";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function connectTo(port: number): GrpcConnection {
+  return new GrpcConnection({ ip: host, port, host, tls: undefined });
+}
+
+/** Timers stand still except while something is polled for. Less than any of those takes that might be left. */
+const soon = { timeout: 8_000 };
+
+describe("a connection that has ended", () => {
+  it("leaves no timer on either side", async () => {
+    const server = new GrpcServer([], new CallBytes());
+    const port = await server.listen(host, 0, undefined);
+    const ofServer = vi.getTimerCount();
+    const connection = connectTo(port);
+    await new Promise((resolve) =>
+      connection.call("/none/None", [], Buffer.alloc(5), { onMessage: () => {}, onEnd: resolve }),
+    );
+    expect(vi.getTimerCount()).toBeGreaterThan(ofServer);
+    connection.close();
+    await expect.poll(() => vi.getTimerCount(), soon).toBe(ofServer);
+    await server.close(0);
+  });
+
+  it("leaves no timer if its peer had not said a word", async () => {
+    const silent = createServer((socket) => socket.on("error", () => {}).resume());
+    await once(silent.listen(0, host), "listening");
+    const accepted = once(silent, "connection");
+    const connection = connectTo((silent.address() as AddressInfo).port);
+    await accepted;
+    connection.close();
+    await expect.poll(() => vi.getTimerCount(), soon).toBe(0);
+    silent.close();
+  });
+});
