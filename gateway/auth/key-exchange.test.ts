@@ -6,8 +6,10 @@ import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { ExchangeKeyResponseSchema } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { nextTurn } from "../../services/platform/process/next-turn.ts";
+import { collectGarbage } from "../../test/support/garbage.ts";
 import type { AccessClient } from "../clients/access-client.ts";
-import { type ExchangeRequest, KeyExchange } from "./key-exchange.ts";
+import { type ExchangeRequest, type IsChanged, KeyExchange } from "./key-exchange.ts";
 
 const ttlMs = 60_000;
 
@@ -115,6 +117,21 @@ describe("KeyExchange", () => {
       "rejected",
     ]);
     expect(await tokenFor()).toBe("token-1");
+  });
+
+  it("shares the later of two calls also once the first has failed", async () => {
+    const unanswered = [Promise.withResolvers<never>(), Promise.withResolvers<never>()] as const;
+    const calls = vi.spyOn(access.client, "exchangeKey");
+    for (const { promise } of unanswered) calls.mockReturnValueOnce(promise);
+    const first = tokenFor();
+    await pass(600);
+    const later = tokenFor();
+    unanswered[0].reject(unavailable("no answer in time"));
+    await expect(first).rejects.toThrow();
+    const shared = tokenFor();
+    unanswered[1].reject(unavailable("no answer in time"));
+    await Promise.allSettled([later, shared]);
+    expect(calls).toHaveBeenCalledTimes(2);
   });
 
   it("keeps grants separate by key and workspace", async () => {
@@ -266,6 +283,17 @@ describe("KeyExchange after key changes", () => {
     expect([await before, await another, await after]).toEqual(["token-3", "token-2", "token-3"]);
     expect([await tokenFor("a"), await tokenFor("b")]).toEqual(["token-3", "token-2"]);
     expect(access.calls).toHaveLength(3);
+  });
+
+  it("keeps nothing of a change once the exchanges from before it are over", async () => {
+    await tokenFor();
+    const changes = Array.from({ length: 10 }, (): IsChanged => (_, secret) => secret === "other");
+    const kept = changes.map((change) => new WeakRef(change));
+    for (const change of changes.splice(0)) exchange.forgetWhere(change);
+    await nextTurn();
+    collectGarbage();
+    // The last one may still be on the stack.
+    expect(kept.filter((change) => change.deref()).length).toBeLessThan(2);
   });
 
   it("does not remember a rejection from before the change", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { answerWith, HostileUpstream, lastChunk, streamBegun } from "../support/hostile-upstream.ts";
+import { answerWith, HostileUpstream, lastChunk, silence, streamBegun } from "../support/hostile-upstream.ts";
 import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
 const mebibyte = 1024 * 1024;
@@ -63,6 +63,16 @@ describe("a body of the maximum size", () => {
     await expect.poll(bytesInFlight).toBe(4 * 4096);
     for (const { socket } of upstream.received) socket.write(lastChunk);
     await Promise.all(answers.map((answer) => answer.text()));
+    await expect.poll(bytesInFlight).toBe(0);
+  });
+
+  it("frees its memory quota once it is sent, if its answer starts before", async () => {
+    upstream.atHead = (request, socket) => void streamBegun("data: 1\n\n")(request, socket);
+    upstream.script = silence;
+    const answer = await stack.send("chat/completions", bodyOf(31 * mebibyte));
+    await expect.poll(bytesInFlight).toBe(4096);
+    upstream.last.socket.write(lastChunk);
+    await answer.text();
     await expect.poll(bytesInFlight).toBe(0);
   });
 

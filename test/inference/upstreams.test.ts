@@ -208,6 +208,14 @@ describe("a credential", () => {
       expect(await streamed.text()).toBe(`${shown}${shown}data: [DONE]\n\n`);
     });
 
+    it("may be begun at the end of an answer, which then is passed on whole", async () => {
+      const text = `"${secret.slice(0, 9)}`;
+      upstream.script = answerWith(200, text);
+      expect(await (await stack.send("chat/completions", { model: "keyed/x" })).text()).toBe(text);
+      upstream.script = streamOf([text]);
+      expect(await (await stack.send("chat/completions", { model: "keyed/x", stream: true })).text()).toBe(text);
+    });
+
     it("is masked in a compressed error", async () => {
       for (const [encoding, compress] of [
         ["gzip", gzipSync],

@@ -289,9 +289,8 @@ describe("answers that are not read", () => {
 
   it("are rejected and dropped likewise over HTTP/1.1", async () => {
     const opened = await openLarge(24 * mebibyte, { maxBytes: 20 * mebibyte, unreadMaxMs: 6_000 });
-    const url = `http://127.0.0.1:${opened.httpPort}${readPath}`;
-    const read = () =>
-      fetch(url, {
+    const read = (path = readPath) =>
+      fetch(`http://127.0.0.1:${opened.httpPort}${path}`, {
         method: "POST",
         headers: { "content-type": "application/json", authorization: `Bearer ${opened.token}` },
         body: "{}",
@@ -301,6 +300,10 @@ describe("answers that are not read", () => {
     const refused = await read();
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(await refused.json()).toMatchObject({ code: "unavailable" });
+    // Before anything of its body has come; but a probe is answered.
+    const [early] = await once(unreadSocket(opened, "").resume(), "data");
+    expect(String(early)).toContain("HTTP/1.1 503");
+    expect((await read(checkPath)).status).toBe(200);
     await expect.poll(async () => (await read()).status, { interval: 500 }).toBe(200);
     // A paused socket does not see its end, but the rest of its answer never arrives.
     let bytes = 0;
@@ -315,13 +318,13 @@ describe("answers that are not read", () => {
     expect(bytes).toBeLessThan(24 * mebibyte);
   });
 
-  function unreadSocket({ httpPort, token }: StubService): Socket {
+  function unreadSocket({ httpPort, token }: StubService, body = "{}"): Socket {
     const socket = connectTcp(httpPort, "127.0.0.1");
     socket.on("error", () => {});
     socket.pause();
     socket.write(
       `POST ${readPath} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\n` +
-        "content-length: 2\r\n\r\n{}",
+        `content-length: 2\r\n\r\n${body}`,
     );
     closing.push(() => socket.destroy());
     return socket;
@@ -329,8 +332,20 @@ describe("answers that are not read", () => {
 });
 
 describe("requests in flight over HTTP/1.1", () => {
-  it("make room for others if they never arrive", async () => {
-    const { opened } = await openHeld(2 * mebibyte, { arrivalMaxMs: 1_000 });
+  /** The status of a creation with a config of this size. */
+  async function createOverHttp({ httpPort, token }: StubService, bytes: number): Promise<number> {
+    const answer = await fetch(`http://127.0.0.1:${httpPort}${creationPath}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+      body: JSON.stringify({ configJson: "a".repeat(bytes) }),
+    });
+    return answer.status;
+  }
+
+  it("make room for others if they never arrive, while complete ones are processed", async () => {
+    const { opened, waiting } = await openHeld(2 * mebibyte, { arrivalMaxMs: 1_000 });
+    const complete = createOverHttp(opened, 0.4 * mebibyte);
+    await expect.poll(() => waiting.length).toBe(1);
     const half = Array.from({ length: 3 }, () => {
       const socket = connectTcp(opened.httpPort, "127.0.0.1");
       closing.push(() => socket.destroy());
@@ -343,16 +358,13 @@ describe("requests in flight over HTTP/1.1", () => {
       return socket;
     });
     await expect.poll(() => half.some(({ closed }) => closed)).toBe(true);
+    for (const release of waiting) release();
+    expect(await complete).toBe(200);
   });
 
   it("are rejected above the budget, while accepted ones complete", async () => {
     const { opened, waiting } = await openHeld(8 * mebibyte);
-    const create = () =>
-      fetch(`http://127.0.0.1:${opened.httpPort}${creationPath}`, {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${opened.token}` },
-        body: JSON.stringify({ configJson: "a".repeat(3 * mebibyte) }),
-      }).then(({ status }) => status);
+    const create = () => createOverHttp(opened, 3 * mebibyte);
     const taken = [create(), create()];
     await expect.poll(() => waiting.length).toBe(2);
     expect(await create()).toBe(503);

@@ -114,6 +114,12 @@ describe("a failing database", () => {
     expect(proxy.connections).toBe(1);
   });
 
+  it("that refuses how a session begins is left no connection", async () => {
+    proxy.fail("session", 1227);
+    await expect(pool.query("SELECT 1")).rejects.toMatchObject({ errno: 1227 });
+    await expect.poll(() => proxy.connections).toBe(0);
+  });
+
   it("that refuses one new connection is still served by the existing ones", async () => {
     const held = await pool.getConnection();
     proxy.fail("handshake", 1040);
