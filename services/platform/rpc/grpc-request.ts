@@ -63,6 +63,8 @@ export class GrpcRequest {
   };
 
   onMessage(bytes: Buffer, isCompressed: boolean): void {
+    // There may be millions, and making an error takes long.
+    if (this.#refusal) return;
     if (this.#message) this.refuse(unsupportedRequest());
     if (isCompressed) this.refuse(unreadableRequest(this.#method.descriptor.input));
     this.#message = bytes;
