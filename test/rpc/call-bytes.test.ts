@@ -124,13 +124,37 @@ describe("requests in flight over gRPC", () => {
   });
 
   it("do not block health probes", async () => {
-    const { opened, waiting } = await openHeld(2 * mebibyte);
+    const { opened, waiting } = await openHeld(2 * mebibyte, { arrivalMaxMs: 600_000 });
     const sessions = [newSession(opened), newSession(opened), newSession(opened)] as const;
     for (const session of sessions.slice(0, 2)) send(session, opened, creationPath, creation(0.9 * mebibyte));
     await expect.poll(() => waiting.length).toBe(2);
     expect(await statusOf(send(sessions[2], opened, creationPath, creation(0.9 * mebibyte)))).toBe(unavailable);
     expect(await statusOf(send(sessions[2], opened, checkPath, Buffer.alloc(0)))).toBe(0);
+    // Also while there is room for nothing else.
+    const others = newSession(opened);
+    beginCreation(sessions[2]).write(unfinished);
+    await expect.poll(() => statusOf(send(others, opened, readPath, Buffer.alloc(0)))).toBe(unavailable);
+    expect(await statusOf(send(others, opened, checkPath, Buffer.alloc(0)))).toBe(0);
   });
+
+  it("are cut off while they arrive, once all take twice the budget", async () => {
+    const { opened } = await openHeld(2 * mebibyte, { arrivalMaxMs: 600_000 });
+    const sessions = Array.from({ length: 6 }, () => newSession(opened));
+    const streams = sessions.map(beginCreation);
+    // They have all begun once what follows is answered.
+    await Promise.all(sessions.map((session) => statusOf(send(session, opened, checkPath, Buffer.alloc(0)))));
+    for (const stream of streams) stream.write(unfinished);
+    const resetWith = () => streams.map(({ rstCode }) => rstCode);
+    await expect.poll(resetWith).toContain(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  });
+
+  /** A creation without its last byte. */
+  const unfinished = grpcFrame(creation(0.9 * mebibyte)).subarray(0, -1);
+
+  function beginCreation(session: ClientHttp2Session): ClientHttp2Stream {
+    const stream = session.request({ ":method": "POST", ":path": creationPath, "content-type": "application/grpc" });
+    return stream.on("error", () => {});
+  }
 
   it.each([
     ["some with large headers", 200, { "x-large": "x".repeat(50_000) }],
