@@ -409,6 +409,17 @@ describe("openPool", () => {
     await pool.end();
   });
 
+  it("gives the places of callers that have left to others", async () => {
+    const pool = openPool(database.url, 1, { waitingMax: 1 });
+    const held = await pool.getConnection();
+    const deadlineMs = monotonicMs() + 10_000;
+    const gone = pool.getConnection({ deadlineMs, isCanceled: () => true }).catch(({ kind }) => kind);
+    const answer = pool.query<RowDataPacket[]>("SELECT 1 AS one");
+    held.release();
+    expect([await gone, (await answer)[0]]).toEqual(["canceled", [{ one: 1 }]]);
+    await pool.end();
+  });
+
   it("continues after a connection is killed in the middle of a transaction", async () => {
     const pool = openPool(database.url, 1);
     const other = openPool(database.url, 1);
