@@ -1,5 +1,6 @@
+import { create, toBinary } from "@bufbuild/protobuf";
 import { beforeEach, describe, expect, it } from "vitest";
-import { PresetService } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { CreateVersionRequestSchema, PresetService } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { grpcFrame } from "../../../test/support/grpc-frame.ts";
 import { monotonicMs } from "../process/clock.ts";
 import { GrpcRequest } from "./grpc-request.ts";
@@ -9,11 +10,30 @@ import type { ServedMethod } from "./service.ts";
 let request: GrpcRequest;
 
 beforeEach(() => {
-  const method = { descriptor: PresetService.method.createVersion, requestBytesMax } as unknown as ServedMethod;
-  request = new GrpcRequest(method);
+  request = requestOf(requestBytesMax);
 });
 
+/** To a method that takes messages of this size. */
+function requestOf(bytesMax: number): GrpcRequest {
+  const parts = { descriptor: PresetService.method.createVersion, requestBytesMax: bytesMax };
+  return new GrpcRequest(parts as unknown as ServedMethod);
+}
+
 describe("a request", () => {
+  it("may be as large as its method takes, and no larger", () => {
+    const message = toBinary(CreateVersionRequestSchema, create(CreateVersionRequestSchema, { slug: "large" }));
+    for (const [bytesMax, isTaken] of [
+      [message.length, true],
+      [message.length - 1, false],
+    ] as const) {
+      const sized = requestOf(bytesMax);
+      sized.add(grpcFrame(message));
+      sized.end();
+      if (isTaken) expect(sized.read()).toMatchObject({ slug: "large" });
+      else expect(() => sized.read()).toThrow(`at most ${bytesMax} bytes`);
+    }
+  });
+
   it("is refused if a part of another message follows", () => {
     request.add(Buffer.concat([grpcFrame(Buffer.alloc(0)), Buffer.alloc(3)]));
     request.end();
