@@ -409,6 +409,12 @@ describe("openPool", () => {
     await pool.end();
   });
 
+  it("opens no connection once it is closed", async () => {
+    const pool = openPool(database.url, 1);
+    await pool.end();
+    await expect(pool.query("SELECT 1")).rejects.toThrow("The pool is closed");
+  });
+
   it("gives the places of callers that have left to others", async () => {
     const pool = openPool(database.url, 1, { waitingMax: 1 });
     const held = await pool.getConnection();
