@@ -85,7 +85,10 @@ export class Caller {
     }
   }
 
-  /** The same, until the caller disconnects: then the service is told, and does nothing that it has not begun. */
+  /**
+   * The same, until the caller disconnects: then the service is told, and does nothing that it has not begun. A caller
+   * that only closes its sending side is not known to have left: it may still read the answer.
+   */
   callWhileConnected<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T> {
     this.#disconnected ??= disconnectSignal(this.#parts.reply);
     const signal = this.#disconnected;
