@@ -1,7 +1,7 @@
 import { diffArrays, diffWordsWithSpace } from "diff";
 
 /** A piece of a line, and whether it differs from the other side. */
-export interface Run {
+interface Run {
   readonly text: string;
   readonly isChanged: boolean;
 }

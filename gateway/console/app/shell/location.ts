@@ -8,7 +8,7 @@ export interface Place {
   readonly query: URLSearchParams;
 }
 
-export const base = "/console/";
+const base = "/console/";
 
 export const place = signal<Place>(currentPlace());
 

@@ -1,7 +1,7 @@
 import type { SyntaxNode } from "@lezer/common";
 
 /** The keys and indexes of a path as the API writes it: `tools[0].name`, `metadata["a b"]`. */
-export function stepsOf(path: string): (string | number)[] {
+function stepsOf(path: string): (string | number)[] {
   return [...path.matchAll(/\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g)].map(([, index, quoted, name]) => {
     if (index !== undefined) return Number(index);
     return quoted === undefined ? (name ?? "") : (JSON.parse(quoted) as string);

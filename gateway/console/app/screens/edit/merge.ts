@@ -4,7 +4,7 @@ import { compact, membersOf, objectFrom } from "../../json/json-pieces.ts";
 /** The key of the prompt among the fields; no config field has this name. */
 export const promptKey = "System prompt";
 
-export interface Conflict {
+interface Conflict {
   readonly key: string;
   /** Undefined if the field was removed. */
   readonly mine: string | undefined;

@@ -73,7 +73,7 @@ export function createdVersion({ action, changes }: PresetChange): number | unde
 }
 
 /** What an update did, in words. */
-export function whatChanged({ changes }: Pick<PresetChange, "changes">): ComponentChildren {
+function whatChanged({ changes }: Pick<PresetChange, "changes">): ComponentChildren {
   return changes.map(({ field, from, to }, index) => {
     const lead = index === 0 ? "" : "; ";
     const began = (words: string): string => (index === 0 ? capitalized(words) : words);
