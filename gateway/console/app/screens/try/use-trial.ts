@@ -16,6 +16,8 @@ interface TrialParts {
   readonly isDraft: boolean;
 }
 
+export type Trial = ReturnType<typeof useTrial>;
+
 /** Tries a preset with a message: resolves the merged request, or sends it to a model. One at a time. */
 export function useTrial({ workspace, slug, pinned, isDraft }: TrialParts) {
   const [resolved, setResolved] = useState<Answer<One<ResolvedRequest>>>();
