@@ -4,20 +4,20 @@ import { reasonForbidden } from "../api/session.ts";
 import type { ListPage, One, PresetChange, PresetVersion, PresetWithVersion } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
 import { Page } from "../shell/page.tsx";
-import { newPresetHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
-import { CopyButton } from "../ui/copy-button.tsx";
+import { newPresetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { StatusBadge } from "../ui/status-badge.tsx";
 import { DraftNotice } from "./preset/draft-notice.tsx";
 import { History, historyMax } from "./preset/history.tsx";
 import { PresetActions } from "./preset/preset-actions.tsx";
+import { PresetIntro } from "./preset/preset-intro.tsx";
 import { PresetSkeleton } from "./preset/preset-skeleton.tsx";
 import { ServingBar } from "./preset/serving-bar.tsx";
+import { ShownVersionPanel } from "./preset/shown-version-panel.tsx";
 import { Snippets } from "./preset/snippets.tsx";
 import { useDesignation } from "./preset/use-designation.tsx";
 import { usePresetChanges } from "./preset/use-preset-changes.ts";
 import { useShownVersion } from "./preset/use-shown-version.ts";
-import { VersionView } from "./preset/version-view.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 
 export function Preset({ workspace, query, slug }: PresetScreenProps) {
@@ -44,6 +44,7 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
   const isReady = shown.content && (count.answer || count.error) && (changes.answer || changes.error);
   const preset = isReady ? answer?.json.data : undefined;
   const title = preset?.name || slug;
+  const newest = count.answer?.json.total_count;
   const isMissing = error?.status === 404;
   // The number is known by the time that anything is shown.
   const { wanted, version = 1 } = shown;
@@ -79,44 +80,26 @@ export function Preset({ workspace, query, slug }: PresetScreenProps) {
       )}
       {preset && served && shown.content ? (
         <>
-          <div class="preset-intro" key="intro">
-            <span class="row">
-              <code class="wrap">@preset/{slug}</code>
-              <CopyButton text={`@preset/${slug}`} what="the model name" isBare />
-            </span>
-            {preset.description && (
-              <p class="muted wrap" title={preset.description}>
-                {preset.description}
-              </p>
-            )}
-          </div>
+          <PresetIntro key="intro" preset={preset} />
           <DraftNotice workspace={workspace} slug={slug} />
           <ServingBar
             workspace={workspace}
             preset={preset}
-            newest={count.answer?.json.total_count}
+            newest={newest}
             before={servedBefore(changes.answer?.json.data ?? [], served.version)}
             shown={version}
             isBusy={isBusy}
             designate={(to) => designate(to, served.version)}
           />
           <div class="preset-columns">
-            <div class={`stack ${shown.isLoading ? "is-stale" : ""}`} aria-busy={shown.isLoading}>
-              {shown.error ? (
-                <ErrorPanel
-                  error={shown.error}
-                  title={shown.error.status === 404 ? `There is no v${wanted}` : `v${wanted} could not be loaded`}
-                  retry={shown.error.status === 404 ? undefined : shown.reload}
-                  link={[`Show v${served.version}, which is served`, presetHref(workspace, slug)]}
-                >
-                  {shown.error.status === 404 && count.answer && (
-                    <p>It has versions 1 to {count.answer.json.total_count.toLocaleString("en")}.</p>
-                  )}
-                </ErrorPanel>
-              ) : (
-                <VersionView content={shown.content} query={query} workspace={workspace} slug={slug} />
-              )}
-            </div>
+            <ShownVersionPanel
+              workspace={workspace}
+              slug={slug}
+              query={query}
+              shown={shown}
+              served={served.version}
+              newest={newest}
+            />
             <History
               workspace={workspace}
               preset={preset}

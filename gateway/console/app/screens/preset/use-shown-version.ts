@@ -3,6 +3,8 @@ import { presetPath, type VersionContent, versionContent } from "../../api/prese
 import type { One, PresetVersion, SessionWorkspace } from "../../api/types.ts";
 import { useLoaded } from "../../api/use-loaded.ts";
 
+export type ShownVersion = ReturnType<typeof useShownVersion>;
+
 /** The version that the address names, otherwise the one that is served. */
 export function useShownVersion(
   workspace: SessionWorkspace,
