@@ -43,7 +43,8 @@ export class GrpcRequest {
   }
 
   add(chunk: Buffer): void {
-    this.#reader.read(chunk);
+    // What follows a refusal may be millions of messages.
+    if (!this.#refusal) this.#reader.read(chunk);
   }
 
   /** Nothing more will arrive. */
@@ -63,7 +64,7 @@ export class GrpcRequest {
   };
 
   onMessage(bytes: Buffer, isCompressed: boolean): void {
-    // There may be millions, and making an error takes long.
+    // There may be thousands in a chunk, and making an error takes long.
     if (this.#refusal) return;
     if (this.#message) this.refuse(unsupportedRequest());
     if (isCompressed) this.refuse(unreadableRequest(this.#method.descriptor.input));
