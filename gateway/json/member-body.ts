@@ -39,7 +39,7 @@ export function memberCreationFrom(body: string | undefined) {
 export function memberUpdateFrom(body: string | undefined) {
   const { role, ...names } = readUpdate(body);
   return {
-    updateMask: { paths: Object.keys({ ...(role && { role }), ...names }) },
+    updateMask: { paths: Object.keys({ ...(role && { role }), ...names }).sort() },
     ...(role === undefined ? {} : { role: roleByName[role] }),
     ...namesOf(names),
   };

@@ -67,7 +67,7 @@ export function workspaceUpdateFrom(body: string | undefined) {
   const { name, slug, ...rest } = readUpdate(body);
   const paths = Object.keys({ ...(name && { name }), ...(slug && { slug }), ...rest });
   return {
-    updateMask: { paths: paths.filter((path) => !Object.hasOwn(switchedOff, path)) },
+    updateMask: { paths: paths.filter((path) => !Object.hasOwn(switchedOff, path)).sort() },
     ...(name === undefined ? {} : { name }),
     ...(slug === undefined ? {} : { slug }),
     ...optionalFieldsOf(rest),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { administrator, pathsOf } from "../support/administration-rest.ts";
+import { administrator, type KeyJson, pathsOf } from "../support/administration-rest.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { presetLife } from "../support/preset-life.ts";
 import { upTo } from "../support/preset-store.ts";
@@ -295,6 +295,49 @@ describe("an Idempotency-Key of an administration call", () => {
     expect((await call("POST", path, body, once)).status).toBe(201);
     const { text } = await call("GET", `${path}?limit=100`);
     expect(text).not.toContain(json.data.id);
+  });
+
+  it("keeps a retry of what changed nothing from undoing what came after it", async () => {
+    const { call, makeKey } = administrator(stack);
+    const path = `/keys/${(await makeKey()).data.hash}`;
+    const once = { headers: { "idempotency-key": freshName("unchanged") } };
+    const first = await call("PATCH", path, { disabled: false }, once);
+    await call("PATCH", path, { disabled: true });
+    expect((await call("PATCH", path, { disabled: false }, once)).text).toBe(first.text);
+    expect((await call<KeyJson>("GET", path)).json.data.disabled).toBe(true);
+    expect((await call("PATCH", path, { name: "Other" }, once)).status).toBe(409);
+  });
+
+  it("is bound to its request even if one of two creates a secret", async () => {
+    const { call, makeKey } = administrator(stack);
+    const { id } = (await makeKey()).data;
+    const calls: readonly Call[] = [newKey, { method: "POST", path: `/keys/${id}/rotate` }];
+    for (const secret of calls) {
+      for (const [one, other] of [
+        [secret, newMember()],
+        [newMember(), secret],
+      ] as const) {
+        const once = { headers: { "idempotency-key": freshName("either") } };
+        expect((await call(one.method, one.path, one.body, once)).status).toBe(201);
+        const refused = await call(other.method, other.path, other.body, once);
+        expect([refused.status, refused.json.error.message]).toEqual([409, expect.stringContaining("another request")]);
+      }
+    }
+  });
+
+  it("repeats the first answer if the fields of a change come in another order", async () => {
+    const { call, makeMember, makeWorkspace } = administrator(stack);
+    const member = await makeMember(`${freshName("ordered")}@example.com`);
+    const { id } = await makeWorkspace(freshName("ordered"));
+    for (const [path, fields] of [
+      [`/organization/members/${member}`, { first_name: "Ada", last_name: "Lovelace" }],
+      [`/workspaces/${id}`, { description: "D", default_text_model: "m" }],
+    ] as const) {
+      const once = { headers: { "idempotency-key": freshName("ordered") } };
+      const first = await call("PATCH", path, fields, once);
+      const again = await call("PATCH", path, Object.fromEntries(Object.entries(fields).reverse()), once);
+      expect([again.status, again.text]).toEqual([200, first.text]);
+    }
   });
 
   it.each(["", "é", "a".repeat(256)])("is rejected if it is invalid: %j", async (key) => {

@@ -40,9 +40,10 @@ export function changeOrganization<T>(
     const [first] = entries;
     if (first) {
       await insertChanges(connection, organizationId, last, entries);
-      if (request) await insertAnswer(connection, organizationId, request, result, now);
       attempts.set(first.id, result);
     }
+    // Even if nothing was changed: a retry must not undo what others have changed since.
+    if (request) await insertAnswer(connection, organizationId, request, result, now);
     return result;
   };
   const attempt = async (connection: PoolConnection): Promise<T> => {

@@ -2,6 +2,7 @@ import { idToBytes } from "../../platform/domain/ids.ts";
 import { requestRetentionMs } from "../../platform/domain/limits.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { requestIdReused } from "../domain/errors.ts";
+import { checkUnusedIn } from "./request-ids.ts";
 
 /** A change with a request id, and how its answer is stored. */
 export interface RepeatableRequest<T> {
@@ -26,7 +27,10 @@ export async function findAnswer<T>(
     [idToBytes(organizationId), requestId],
   );
   const [row] = rows;
-  if (!row) return undefined;
+  if (!row) {
+    await checkUnusedIn("key_requests", executor, organizationId, requestId);
+    return undefined;
+  }
   if (!digest.equals(row.request_digest)) throw requestIdReused();
   return { answer: fromBytes(row.answer) };
 }

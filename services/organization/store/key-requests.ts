@@ -6,6 +6,7 @@ import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { keyAlreadyCreated, requestIdReused } from "../domain/errors.ts";
 import { type NewKey, type NewSecret, seededSecret } from "../domain/keys.ts";
 import { findKey } from "./keys.ts";
+import { checkUnusedIn } from "./request-ids.ts";
 
 /** A request that creates a secret. */
 interface KeyRequest {
@@ -45,7 +46,10 @@ export async function findCreatedKey(executor: Executor, request: KeyRequest, no
     [idToBytes(request.organizationId), request.requestId, retainedSince(now)],
   );
   const [row] = rows;
-  if (!row) return undefined;
+  if (!row) {
+    await checkUnusedIn("change_requests", executor, request.organizationId, request.requestId);
+    return undefined;
+  }
   if (!request.digest.equals(row.request_digest)) throw requestIdReused();
   const { organizationId, seeded } = request;
   const hash = row.key_hash.toString("hex");
