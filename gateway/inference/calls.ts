@@ -15,11 +15,12 @@ export const callNames = Object.keys(dialectByCall) as CallName[];
 
 /**
  * For the calls that only count the tokens of a request: the fields of a config that they take. Upstreams refuse others,
- * such as a temperature.
+ * such as a temperature. Of `models`, they get one at a time.
  */
 const countedFields: { readonly [call in CallName]?: readonly string[] } = {
   "messages/count_tokens": [
     "model",
+    "models",
     "tools",
     "tool_choice",
     "thinking",
@@ -28,7 +29,16 @@ const countedFields: { readonly [call in CallName]?: readonly string[] } = {
     "context_management",
     "speed",
   ],
-  "responses/input_tokens": ["model", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text", "truncation"],
+  "responses/input_tokens": [
+    "model",
+    "models",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "reasoning",
+    "text",
+    "truncation",
+  ],
 };
 
 /** The fields of a config that a call takes; undefined: all of its dialect. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { freshName } from "../support/fresh-name.ts";
 import { answerWith, HostileUpstream, type Script, silence, streamBroken } from "../support/hostile-upstream.ts";
 import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 
@@ -119,6 +120,19 @@ describe("a list of models", () => {
     expect((await stack.send("chat/completions", body)).status).toBe(500);
     expect(first.last.body()).toBe(body);
     expect(second.received).toEqual([]);
+  });
+
+  it.each(["messages/count_tokens", "responses/input_tokens"] as const)("is tried in order for %s", async (call) => {
+    const models = ["none/1", "native/x", "b/y"];
+    const slug = freshName("counted");
+    await stack.create(slug, { models, messages: [] });
+    first.script = answerWith(404, "{}");
+    second.script = answerWith(200, '{"input_tokens":9}');
+    for (const request of [{ model: `@preset/${slug}` }, { models }]) {
+      const answer = await stack.send(call, request);
+      expect([answer.status, await answer.text()]).toEqual([200, '{"input_tokens":9}']);
+      expect([first.last.body(), second.last.body()]).toEqual(['{"model":"native/x"}', '{"model":"y"}']);
+    }
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { invalidRequest } from "../../../services/platform/domain/domain-error.t
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { HttpError } from "../../json/http-error.ts";
 import { noUpstreams, unserved } from "../../json/refusal-texts.ts";
-import { dialectByCall } from "../calls.ts";
+import { countsTokens, dialectByCall } from "../calls.ts";
 import type { OutgoingRequest } from "../merge/merge.ts";
 import type { Upstream, Upstreams } from "../upstreams/upstreams.ts";
 import { Deadlines } from "./deadlines.ts";
@@ -43,7 +43,9 @@ export class Forwarder {
     const { upstreams } = this.#parts;
     const { model, models } = outgoing;
     const first = upstreams.find(dialect, model);
-    if (first && (models.length === 0 || first.hasNativeFallbacks)) return [candidateWithList(first, outgoing)];
+    // Tokens are counted for one model.
+    const takesList = first?.hasNativeFallbacks && !countsTokens(call);
+    if (first && (models.length === 0 || takesList)) return [candidateWithList(first, outgoing)];
     const names = [...new Set([model, ...models])];
     if (names.length > triedMax) throw invalidRequest([{ path: "models", message: tooMany }]);
     // All at once: creating them one by one would save nothing, because they share the pieces of the body.

@@ -68,8 +68,7 @@ export function preparePreset(content: PresetContent, dialect: DialectName): Pre
   };
 }
 
-/** A field with this value. */
-export function presetField(key: string, json: string): PresetField {
+function presetField(key: string, json: string): PresetField {
   const name = `${JSON.stringify(key)}:`;
   const member = Buffer.from(name + json);
   return { key, member, value: member.subarray(Buffer.byteLength(name)) };
