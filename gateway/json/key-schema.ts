@@ -65,7 +65,8 @@ export const keySchema = Type.Object(
     }),
     previous_expires_at: nullable("string", {
       format: "date-time",
-      description: "Until when the secret works that the last rotation replaced. Null if only the current one works.",
+      description:
+        "Until when the secret works that the last rotation replaced, unless the key itself ends earlier. Null if only the current one works.",
     }),
     external_user: nullable([], { description: "Always null." }),
     ...limits,
