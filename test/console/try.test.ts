@@ -74,7 +74,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     expect(of("messages[0] system")).toEqual(["messages[0] system", "Be brief. Be kind.", "preset"]);
     expect(of("messages[1] user")).toEqual(["messages[1] user", "What is an invoice?", "request"]);
     expect(await on.page.locator("pre", { hasText: "Be brief." }).innerText()).toBe("Be brief.\nBe kind.");
-    await on.page.getByText("Merged with v1, which is served. Nothing was sent to a model.").waitFor();
+    await on.page.getByText("Merged with v1, which is served. Merging sends nothing to a model.").waitFor();
     expect(await on.axeViolations()).toEqual([]);
     expect(await on.faults()).toEqual([]);
   });
@@ -201,7 +201,7 @@ describe.skipIf(!browserPath)("trying a preset in the console", { timeout: 180_0
     await other.page.getByText("v1, ").waitFor();
     await other.page.getByLabel("Message", { exact: true }).fill("Hello");
     await other.page.keyboard.press("Control+Enter");
-    await other.page.getByText("Nothing was sent to a model.").waitFor();
+    await other.page.getByText("Merging sends nothing to a model.").waitFor();
   });
 
   it("says how to activate an inactive preset, even if that changed meanwhile", async () => {

@@ -78,7 +78,7 @@ export function ResolvedView({ answer }: { readonly answer: Answer<One<ResolvedR
       )}
       <p class="panel-foot muted small">
         Merged with v{provenance.preset.version}
-        {provenance.preset.pinned ? ", which was asked for" : ", which is served"}. Nothing was sent to a model.
+        {provenance.preset.pinned ? ", which was asked for" : ", which is served"}. Merging sends nothing to a model.
       </p>
     </section>
   );
