@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { callNames } from "../../gateway/inference/calls.ts";
 import { getPods, matches, objectsOf, podsOf, portsOf, productionWith, type Selector } from "../support/manifests.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -107,11 +108,34 @@ describe("metrics scraping", () => {
     }
   });
 
-  it("excludes inference from the latency alert by its route", () => {
-    const inference = alerts.flatMap(({ expr }) => expr.match(/operation!~"([^"]+)"/)?.[1] ?? []);
-    expect(inference).toHaveLength(1);
+  it.each(callNames)("measures the latency of the gateway without what upstreams take: %s", (call) => {
+    const { panels }: Dashboard = JSON.parse(readFileSync("deploy/dashboards/overview.json", "utf8"));
+    const exprs = [...alerts, ...panels.flatMap(({ targets }) => targets)].map(({ expr }) => expr);
+    const excluded = exprs.flatMap((expr) => expr.match(/operation!~"([^"]+)"/)?.[1] ?? []);
+    expect(excluded).toHaveLength(4);
+    for (const pattern of excluded) expect(`POST /api/v1/${call}`).toMatch(new RegExp(`^(${pattern})$`));
+  });
+
+  it("measures the latency of all other routes", () => {
+    const [excluded] = alerts.flatMap(({ expr }) => expr.match(/operation!~"([^"]+)"/)?.[1] ?? []);
     const operationsSeen = [...page.matchAll(/operation="([^"]+)"/g)].map(([, operation = ""]) => operation);
-    const left = new Set(operationsSeen.filter((operation) => new RegExp(`^(${inference[0]})$`).test(operation)));
+    const left = new Set(operationsSeen.filter((operation) => new RegExp(`^(${excluded})$`).test(operation)));
     expect(left).toEqual(new Set(["POST /api/v1/chat/completions"]));
+  });
+});
+
+describe("the alert about upstreams", () => {
+  const { expr = "" } = alerts.find(({ alert }) => alert === "SetpointUpstreamFailing") ?? {};
+  const failing = new RegExp(`^(${expr.match(/status=~"([^"]+)"/)?.[1]})$`);
+
+  it("counts every status as a failure that the operations guide explains", () => {
+    const [row = ""] = operations.match(/^\| `SetpointUpstreamFailing` \| .+$/m) ?? [];
+    const told = [...row.matchAll(/\b[1-5]\d\d\b/g)].map(([status]) => status);
+    expect(told.length).toBeGreaterThan(2);
+    expect(told.filter((status) => !failing.test(status))).toEqual([]);
+  });
+
+  it.each(["200", "400", "404", "429", "499"])("does not count %s, which callers cause", (status) => {
+    expect(status).not.toMatch(failing);
   });
 });
