@@ -108,6 +108,16 @@ describe("metrics scraping", () => {
     }
   });
 
+  it("has no metric of ours that the guides do not name", () => {
+    const guides = operations + readFileSync("docs/upstreams.md", "utf8");
+    const metrics = [...page.matchAll(/^# TYPE (setpoint_\w+)/gm)].map(([, metric = ""]) => metric);
+    // One guide shortens those of inference, as `_seconds`.
+    const isNamed = (metric: string): boolean =>
+      guides.includes(metric) || guides.includes(`\`${metric.replace("setpoint_inference", "")}\``);
+    expect(metrics.length).toBeGreaterThan(20);
+    expect(metrics.filter((metric) => !isNamed(metric))).toEqual([]);
+  });
+
   it.each(callNames)("measures the latency of the gateway without what upstreams take: %s", (call) => {
     const { panels }: Dashboard = JSON.parse(readFileSync("deploy/dashboards/overview.json", "utf8"));
     const exprs = [...alerts, ...panels.flatMap(({ targets }) => targets)].map(({ expr }) => expr);
