@@ -6,9 +6,12 @@ import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_s
 import { SessionService } from "../../proto/gen/setpoint/organization/v1/session_service_pb.ts";
 import { createConsoleTicket } from "../../services/organization/commands/create-console-ticket.ts";
 import { hashKey, newSecret } from "../../services/organization/domain/keys.ts";
+import { createSession as storeSession } from "../../services/organization/store/create-session.ts";
 import { updateKeyRow, updateKeySecret } from "../../services/organization/store/keys.ts";
+import { updateSessionsLastUsed } from "../../services/organization/store/sessions.ts";
 import { keyFromBytes, secretFromBytes } from "../../services/platform/auth/key-format.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
 import { failureOf } from "../support/failures.ts";
 import { openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
@@ -70,6 +73,7 @@ async function lastUse(token: string): Promise<number> {
 
 describe("a session", () => {
   it("returns its owner and, for an API key, its one workspace", async () => {
+    await stack.tenants.createWorkspace(stack);
     const { token, session } = await signIn(stack.apiKey);
     expect(token).toMatch(/^sess-sp-v1-[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/);
     const { userId, organizationId, workspaceId } = stack;
@@ -92,6 +96,22 @@ describe("a session", () => {
     const { session } = await signIn(tenant.managementKey);
     expect(session?.principal).toMatchObject({ keyKind: KeyKind.MANAGEMENT, workspaceId: "" });
     expect(session?.workspaces.map(({ id }) => id)).toEqual([tenant.workspaceId, other]);
+  });
+
+  it("lists the oldest 100 workspaces of a management key's organization", async () => {
+    const tenant = await stack.tenants.createOrganization();
+    for (let count = 1; count <= 100; count += 1) await stack.tenants.createWorkspace(tenant);
+    const { session } = await signIn(tenant.managementKey);
+    expect(session?.workspaces).toHaveLength(100);
+    expect(session?.workspaces[0]?.id).toBe(tenant.workspaceId);
+  });
+
+  it("is not begun for a caller that has left", async () => {
+    const token = secretFromBytes("session", randomBytes(32));
+    const caller = { deadlineMs: monotonicMs() + 15_000, isCanceled: () => true };
+    const begun = storeSession(stack.organizationPool, { kind: "key", secret: stack.apiKey }, token, caller);
+    await expect(begun).rejects.toMatchObject({ kind: "deadline_exceeded" });
+    expect(await failureOf(exchange(token))).toMatchObject(sessionInvalid);
   });
 
   it("is exchanged for the same principal as its key", async () => {
@@ -161,6 +181,22 @@ describe("a session", () => {
     await step(token, "last_used_at", 11 * hourMs);
     await exchange(token);
     await expect.poll(() => lastUse(token)).toBeGreaterThan(Date.now() - minuteMs);
+  });
+
+  it("is extended once by uses within a minute, through whichever process", async () => {
+    const { token } = await signIn(stack.apiKey);
+    const usedAt = await lastUse(token);
+    const useAfter = (ms: number) =>
+      updateSessionsLastUsed(
+        stack.organizationPool,
+        [hashKey(token).toString("hex")],
+        new Date(usedAt + ms),
+        new Date(usedAt + ms - minuteMs),
+      );
+    await useAfter(minuteMs);
+    expect(await lastUse(token)).toBe(usedAt);
+    await useAfter(minuteMs + 1);
+    expect(await lastUse(token)).toBe(usedAt + minuteMs + 1);
   });
 
   it("ends after 7 days regardless of use", async () => {
@@ -243,6 +279,13 @@ describe("expired sessions", () => {
     expect(await counts()).toEqual({ old: 0, total: 100 });
     await exchange(token);
   });
+
+  it("do not include one that can still be used", async () => {
+    const { token } = await signIn(stack.apiKey);
+    await step(token, "last_used_at", 12 * hourMs - minuteMs);
+    await signIn(stack.apiKey);
+    await exchange(token);
+  });
 });
 
 describe("a ticket", () => {
@@ -291,6 +334,20 @@ describe("a ticket", () => {
     expect(await failureOf(useTicket(ticket))).toMatchObject(ticketInvalid);
     await age(-minuteMs);
     await useTicket(ticket);
+  });
+
+  it("is not ended by newer ones, which remove only those that have expired", async () => {
+    const hash = hashKey(stack.apiKey).toString("hex");
+    const [first, expired] = [await ticketFor(hash), await ticketFor(hash)];
+    const pool = stack.organizationPool;
+    await pool.execute("UPDATE console_tickets SET expires_at = ? WHERE ticket_hash = ?", [
+      new Date(),
+      hashKey(expired),
+    ]);
+    await ticketFor(hash);
+    const [rows] = await pool.query("SELECT 1 FROM console_tickets WHERE ticket_hash = ?", [hashKey(expired)]);
+    expect(rows).toEqual([]);
+    await useTicket(first);
   });
 
   it("is rejected once its key stops working or is rotated", async () => {
