@@ -193,6 +193,7 @@ describe("RemoveMember", () => {
     const { key, secret } = await admin(createKey, { name: "Theirs", creatorUserId: userId });
     const management = { name: "Ops", creatorUserId: userId, kind: KeyKind.MANAGEMENT };
     const { secret: managementSecret } = await admin(createKey, management);
+    await organizations.tenants.createKey({ ...tenant, userId }, { expiresAt: new Date(Date.now() - 1) });
     const failure = await failureOf(admin(removeMember, { userId }));
     expect(failure).toMatchObject({ code: "FAILED_PRECONDITION", reason: "MEMBER_HAS_KEYS" });
     expect(failure.message).toContain(`"Theirs" (${key?.id})`);
@@ -202,7 +203,11 @@ describe("RemoveMember", () => {
     for (const each of [secret, managementSecret]) {
       expect(await failureOf(organizations.exchange(each))).toMatchObject(invalid);
     }
-    expect((await admin(getKey, { key: key?.id ?? "" })).key).toMatchObject({ disabled: true, creatorUserId: userId });
+    expect((await admin(getKey, { key: key?.id ?? "" })).key).toMatchObject({
+      disabled: true,
+      creatorUserId: userId,
+      updateTime: expect.anything(),
+    });
     await organizations.exchange(tenant.managementKey);
   });
 
@@ -255,6 +260,25 @@ describe("RemoveMember", () => {
     }
     const { members, totalCount } = await admin(listMembers);
     expect(totalCount).toBe(members.length);
+  });
+
+  it("leaves what the user has in another organization", async () => {
+    const email = `${newId()}@example.com`;
+    const { id: userId } = await add(MemberRole.MEMBER, email);
+    const other = await organizations.administer();
+    await makeMember(other.admin, { email, role: MemberRole.ADMIN });
+    await other.admin(createWorkspace, { name: "Team", slug: "team" });
+    await other.admin(addWorkspaceMembers, { workspace: "team", userIds: [userId] });
+    const { secret } = await other.admin(createKey, { name: "Theirs", creatorUserId: userId });
+    const members = await other.admin(listMembers);
+    expect(members).toMatchObject({ members: [{}, { id: userId, role: MemberRole.ADMIN }], totalCount: 2 });
+    const team = await other.admin(listWorkspaceMembers, { workspace: "team" });
+    expect(team).toMatchObject({ members: [{}, { userId, role: MemberRole.ADMIN }], totalCount: 2 });
+
+    await admin(removeMember, { userId, disableKeys: true });
+    expect(await other.admin(listMembers)).toEqual(members);
+    expect(await other.admin(listWorkspaceMembers, { workspace: "team" })).toEqual(team);
+    await organizations.exchange(secret);
   });
 
   it("treats another organization's member as missing", async () => {

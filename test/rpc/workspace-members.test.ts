@@ -59,6 +59,13 @@ describe("the members of a workspace", () => {
     expect((await admin(listWorkspaceMembers, { workspace: "team" })).members).toEqual(members);
   });
 
+  it("are listed in the order in which they joined the workspace, not the organization", async () => {
+    await makeWorkspace(admin, "team");
+    const [ada, ben] = [await newMember(), await newMember()];
+    for (const userId of [ben, ada]) await admin(addWorkspaceMembers, { workspace: "team", userIds: [userId] });
+    expect(await userIdsOf("team")).toEqual([tenant.userId, ben, ada]);
+  });
+
   it("are all organization members in the default workspace, and cannot be removed there", async () => {
     const ada = await newMember();
     const page = await admin(listWorkspaceMembers, { workspace: tenant.workspaceId });
@@ -98,7 +105,8 @@ describe("the members of a workspace", () => {
   });
 
   it("can be removed unless they have working keys there", async () => {
-    await makeWorkspace(admin, "team");
+    const { id: workspaceId } = await makeWorkspace(admin, "team");
+    await organizations.tenants.createKey(tenant, { workspaceId, expiresAt: new Date(Date.now() - 1) });
     const [ada, ben] = [await newMember(), await newMember()];
     await admin(addWorkspaceMembers, { workspace: "team", userIds: [ada, ben] });
     const { key } = await admin(createKey, { name: "Ada's", workspaceId: "team", creatorUserId: ada });
@@ -112,6 +120,17 @@ describe("the members of a workspace", () => {
     await admin(deleteKey, { key: key?.id ?? "" });
     expect(await remove(ada, ben)).toMatchObject({ removedCount: 1 });
     expect(await userIdsOf("team")).toEqual([]);
+  });
+
+  it("stay in the other workspaces when they are removed from one", async () => {
+    const ada = await newMember();
+    for (const workspace of ["team", "other"]) {
+      await makeWorkspace(admin, workspace);
+      await admin(addWorkspaceMembers, { workspace, userIds: [ada] });
+    }
+    await admin(removeWorkspaceMembers, { workspace: "team", userIds: [ada] });
+    expect(await userIdsOf("team")).toEqual([tenant.userId]);
+    expect(await userIdsOf("other")).toEqual([tenant.userId, ada]);
   });
 
   it("leave with the organization, and are not back when they are added to it again", async () => {

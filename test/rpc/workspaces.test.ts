@@ -221,6 +221,7 @@ describe("DeleteWorkspace", () => {
     const { key, secret } = await admin(createKey, { name: "Off", workspaceId: "gone" });
     const disabled = { key: key?.id ?? "", updateMask: { paths: ["disabled"] } };
     await admin(updateKey, { ...disabled, disabled: true });
+    await organizations.tenants.createKey(tenant, { workspaceId: id, expiresAt: new Date(Date.now() - 1) });
     expect((await admin(deleteWorkspace, { workspace: "gone" })).workspace?.id).toBe(id);
     await admin(updateKey, { ...disabled, disabled: false });
     expect((await organizations.exchange(secret)).principal?.workspaceId).toBe("");

@@ -55,6 +55,8 @@ describe("users", () => {
     });
     const second = await findOrInsertUser(pool, { email: "ada@EXAMPLE.com", firstName: "X", lastName: "Y", createdAt });
     expect(second).toBe(userId);
+    const [users] = await pool.query("SELECT email, first_name, last_name FROM users WHERE id = ?", [userId]);
+    expect(users).toEqual([{ email: "Ada@example.com", first_name: "Ada", last_name: "L" }]);
     const organizationId = await newOrganization();
     await addMember(organizationId, "ADA@example.com", createdAt);
     const names = { email: "ADA@example.com", firstName: undefined, lastName: undefined };
