@@ -5,7 +5,14 @@ import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service
 import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
-import { type Administrator, makeKey, openOrganizations, type TestOrganizations } from "../support/administration.ts";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
+import {
+  type Administrator,
+  makeKey,
+  makeMember,
+  openOrganizations,
+  type TestOrganizations,
+} from "../support/administration.ts";
 import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
@@ -29,6 +36,9 @@ const hour = 3_600_000;
 const inAnHour = () => timestampFromDate(new Date(Date.now() + hour));
 const invalid = { code: "UNAUTHENTICATED", reason: "KEY_INVALID" };
 const lastManagementKey = { code: "FAILED_PRECONDITION", reason: "LAST_MANAGEMENT_KEY" };
+
+const expire = (key: string) =>
+  organizations.pool.execute("UPDATE api_keys SET expires_at = ? WHERE id = ?", [new Date(), idToBytes(key)]);
 
 /** The id of the tenant's own management key. */
 async function ownKeyId(): Promise<string> {
@@ -87,6 +97,27 @@ describe("UpdateKey", () => {
   ])("rejects %s", async (_name, request, field) => {
     const key = await makeKey(admin);
     expect(await failureOf(admin(updateKey, { key: key.id, ...request }))).toMatchObject({ violations: [{ field }] });
+  });
+
+  it("cannot make a key work again whose owner has left, but can rename it", async () => {
+    const { id: userId } = await makeMember(admin);
+    const [disabled, expired] = [
+      await makeKey(admin, { creatorUserId: userId }),
+      await makeKey(admin, { creatorUserId: userId }),
+    ];
+    await expire(expired.id);
+    await admin(OrganizationService.method.removeMember, { userId, disableKeys: true });
+    const failures = [
+      await failureOf(admin(updateKey, { key: disabled.id, updateMask: { paths: ["disabled"] }, disabled: false })),
+      await failureOf(admin(updateKey, { key: expired.id, updateMask: { paths: ["expire_time"] } })),
+    ];
+    for (const failure of failures) {
+      expect(failure).toMatchObject({ code: "FAILED_PRECONDITION", reason: "KEY_OF_NO_MEMBER" });
+    }
+    for (const { id, secret } of [disabled, expired]) {
+      await admin(updateKey, { key: id, updateMask: { paths: ["name"] }, name: "Theirs" });
+      expect(await failureOf(organizations.exchange(secret))).toMatchObject(invalid);
+    }
   });
 
   it("cannot change the permissions of a management key", async () => {
@@ -161,10 +192,14 @@ describe("the last working management key", () => {
 });
 
 describe("a management key's token", () => {
-  it("cannot change anything after the key was deleted, even before it expires", async () => {
+  it.each<[string, (key: string) => Promise<unknown>]>([
+    ["was deleted", (key) => admin(deleteKey, { key })],
+    ["was disabled", (key) => admin(updateKey, { key, updateMask: { paths: ["disabled"] }, disabled: true })],
+    ["has expired", expire],
+  ])("cannot change anything once the key %s, even before the token expires", async (_name, end) => {
     const second = await makeKey(admin, { kind: KeyKind.MANAGEMENT });
     const late = await organizations.as(second.secret);
-    await admin(deleteKey, { key: second.id });
+    await end(second.id);
     expect(await failureOf(late(createKey, { name: "Backdoor" }))).toMatchObject(invalid);
     const { keys } = await admin(listKeys);
     expect(keys.map(({ name }) => name)).not.toContain("Backdoor");

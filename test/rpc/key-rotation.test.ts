@@ -81,6 +81,7 @@ describe("RotateKey", () => {
   it("ends an earlier rotation's grace period", async () => {
     const second = await admin(rotateKey, { key: key.id, graceSeconds: 3600 });
     const third = await admin(rotateKey, { key: key.id, graceSeconds: 3600 });
+    expect((await admin(getKey, { key: key.id })).key).toEqual(third.key);
     expect(await failureOf(organizations.exchange(key.secret))).toMatchObject(invalid);
     await organizations.exchange(second.secret);
     await organizations.exchange(third.secret);

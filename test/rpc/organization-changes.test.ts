@@ -201,6 +201,20 @@ describe("the change log of an organization", () => {
     }
   });
 
+  it("has no entry for a request that changes nothing", async () => {
+    const { tenant, admin } = await organizations.administer();
+    const before = await admin(listChanges);
+    await admin(updateMember, {
+      userId: tenant.userId,
+      updateMask: { paths: ["role", "first_name"] },
+      role: MemberRole.ADMIN,
+    });
+    const members = { workspace: "default", userIds: [tenant.userId] };
+    await admin(workspaces.addWorkspaceMembers, members);
+    await admin(workspaces.updateWorkspace, { workspace: "default", updateMask: { paths: ["slug"] }, slug: "default" });
+    expect(await admin(listChanges)).toEqual(before);
+  });
+
   it("has one entry for each of many simultaneous changes, without gaps", async () => {
     const crowd = await organizations.administer();
     await Promise.all(Array.from({ length: 20 }, (_, n) => crowd.admin(createKey, { name: `Key ${n}` })));
