@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
+  checkKeyCreation,
+  checkKeyRotation,
   checkManagementRemains,
   creationDigest,
   type KeyCreation,
@@ -82,16 +84,48 @@ describe("a change of management keys", () => {
   });
 });
 
+const creation: KeyCreation = {
+  name: "CI",
+  kind: "api",
+  workspace: "",
+  creatorUserId: "",
+  expiresAt: undefined,
+  permissions: [],
+  requestId: "a",
+};
+
+describe("a requested key", () => {
+  it.each<[string, Partial<KeyCreation>, boolean]>([
+    ["expires now", { expiresAt: now }, false],
+    ["expires a millisecond from now", { expiresAt: new Date(now.getTime() + 1) }, true],
+    [
+      "is a management key with all permissions of its kind",
+      { kind: "management", permissions: ["presets:write", "presets:read"] },
+      true,
+    ],
+    [
+      "is a management key with inference among its permissions",
+      { kind: "management", permissions: ["presets:read", "presets:write", "inference"] },
+      false,
+    ],
+  ])("is checked when it %s", (_name, parts, isAllowed) => {
+    const check = () => checkKeyCreation({ ...creation, ...parts }, now);
+    if (isAllowed) check();
+    else expect(check).toThrow(expect.objectContaining({ kind: "invalid_argument" }));
+  });
+});
+
+describe("the seed of a secret", () => {
+  const seedOf = (different: number) => Uint8Array.from({ length: 32 }, (_, index) => index % different);
+  const check = (secretSeed: Uint8Array) => checkKeyRotation({ key: "k", graceSeconds: 0, requestId: "a", secretSeed });
+
+  it("must have at least 16 different bytes", () => {
+    check(seedOf(16));
+    expect(() => check(seedOf(15))).toThrow(expect.objectContaining({ kind: "invalid_argument" }));
+  });
+});
+
 describe("the digest of a creation", () => {
-  const creation: KeyCreation = {
-    name: "CI",
-    kind: "api",
-    workspace: "",
-    creatorUserId: "",
-    expiresAt: undefined,
-    permissions: [],
-    requestId: "a",
-  };
   it("covers all requested fields, but not the request id", () => {
     const digest = creationDigest(creation);
     expect(creationDigest({ ...creation, requestId: "b" })).toEqual(digest);
