@@ -31,7 +31,11 @@ class AccessDouble {
         accessToken: `token-${number}`,
         expireTime: timestampFromMs(Date.now() + this.aheadMs + this.ttlMs),
         expiresInSeconds: this.ttlMs / 1000,
-        principal: { keyId: `id of ${key}`, keyKind: key === "management" ? KeyKind.MANAGEMENT : KeyKind.API },
+        // A key may have several secrets, such as `a/old` and `a/new`.
+        principal: {
+          keyId: `id of ${key.split("/")[0]}`,
+          keyKind: key === "management" ? KeyKind.MANAGEMENT : KeyKind.API,
+        },
       });
     },
   };
@@ -67,7 +71,7 @@ async function tokenFor(key?: string, workspaceId?: string): Promise<string> {
   return (await exchange.grantFor(request(key, workspaceId))).accessToken;
 }
 
-function refusal(kind: "unauthenticated" | "not_found" = "unauthenticated"): DomainError {
+function refusal(kind: "unauthenticated" | "not_found" | "invalid_argument" = "unauthenticated"): DomainError {
   return new DomainError(kind, { reason: "KEY_INVALID", message: "This key is not valid." });
 }
 
@@ -201,16 +205,19 @@ describe("KeyExchange", () => {
     expect(await tokenFor()).toBe("token-2");
   });
 
-  it.each(["unauthenticated", "not_found"] as const)("remembers a rejected key for five seconds: %s", async (kind) => {
-    access.failure = refusal(kind);
-    for (let n = 0; n < 3; n += 1) await expect(tokenFor()).rejects.toBe(access.failure);
-    expect(access.calls).toHaveLength(1);
-    access.failure = undefined;
-    vi.advanceTimersByTime(4_900);
-    await expect(tokenFor()).rejects.toMatchObject({ kind });
-    await pass(200);
-    expect(await tokenFor()).toBe("token-2");
-  });
+  it.each(["unauthenticated", "not_found", "invalid_argument"] as const)(
+    "remembers a rejected key for five seconds: %s",
+    async (kind) => {
+      access.failure = refusal(kind);
+      for (let n = 0; n < 3; n += 1) await expect(tokenFor()).rejects.toBe(access.failure);
+      expect(access.calls).toHaveLength(1);
+      access.failure = undefined;
+      vi.advanceTimersByTime(4_900);
+      await expect(tokenFor()).rejects.toMatchObject({ kind });
+      await pass(200);
+      expect(await tokenFor()).toBe("token-2");
+    },
+  );
 
   it("does not remember an unanswered call", async () => {
     access.failure = unavailable("down");
@@ -268,6 +275,12 @@ describe("KeyExchange after key changes", () => {
     ]);
   });
 
+  it("asks again for every secret of a key if one of them is recognized", async () => {
+    for (const key of ["a/old", "a/new", "b"]) await tokenFor(key);
+    exchange.forgetWhere((_, secret) => secret === "a/new");
+    expect([await tokenFor("b"), await tokenFor("a/old")]).toEqual(["token-3", "token-4"]);
+  });
+
   it("asks again for a rejected key", async () => {
     access.failure = refusal();
     await expect(tokenFor()).rejects.toThrow();
@@ -283,6 +296,13 @@ describe("KeyExchange after key changes", () => {
     expect([await before, await another, await after]).toEqual(["token-3", "token-2", "token-3"]);
     expect([await tokenFor("a"), await tokenFor("b")]).toEqual(["token-3", "token-2"]);
     expect(access.calls).toHaveLength(3);
+  });
+
+  it("repeats an exchange in progress if another secret of its key is recognized", async () => {
+    await tokenFor("a/new");
+    const before = tokenFor("a/old");
+    exchange.forgetWhere((_, secret) => secret === "a/new");
+    expect([await before, await tokenFor("a/old")]).toEqual(["token-3", "token-3"]);
   });
 
   it("keeps nothing of a change once the exchanges from before it are over", async () => {

@@ -126,7 +126,9 @@ export class KeyExchange {
       if (keyIds.has(principal.keyId)) this.#grants.delete(cacheKey);
     }
     this.#refusals.clear();
-    for (const changes of this.#changesMeanwhile) changes.push(isChanged);
+    const isOfChangedKey: IsChanged = (principal, secret) =>
+      keyIds.has(principal.keyId) || isChanged(principal, secret);
+    for (const changes of this.#changesMeanwhile) changes.push(isOfChangedKey);
   }
 
   #exchange(cacheKey: string, request: ExchangeRequest): Promise<Grant> {
