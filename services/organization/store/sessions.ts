@@ -1,5 +1,5 @@
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
-import type { Executor, PoolConnection, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Executor, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { sessionIdleMaxMs, ticketLifeMs } from "../domain/session-times.ts";
 import { keySessionsMax, type SessionKey } from "../domain/sessions.ts";
@@ -93,9 +93,6 @@ export async function takeTicket(
   );
   const [row] = rows;
   if (!row) return undefined;
-  const [{ affectedRows }] = await connection.execute<ResultSetHeader>(
-    "DELETE FROM console_tickets WHERE ticket_hash = ?",
-    [ticketHash],
-  );
-  return affectedRows === 1 ? { keyId: idFromBytes(row.key_id), keyHash: row.key_hash } : undefined;
+  await connection.execute("DELETE FROM console_tickets WHERE ticket_hash = ?", [ticketHash]);
+  return { keyId: idFromBytes(row.key_id), keyHash: row.key_hash };
 }
