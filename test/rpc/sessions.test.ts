@@ -179,6 +179,8 @@ describe("a session", () => {
   it("is extended by use, recorded to the minute", async () => {
     const { token } = await signIn(stack.apiKey);
     await step(token, "last_used_at", 11 * hourMs);
+    const { session } = await calls.gRPC(getSession, { token });
+    expect(timestampMs(session?.expireTime as never) - Date.now()).toBeGreaterThan(12 * hourMs - minuteMs);
     await exchange(token);
     await expect.poll(() => lastUse(token)).toBeGreaterThan(Date.now() - minuteMs);
   });

@@ -7,6 +7,7 @@ import {
   type KeyCreation,
   orderedPermissions,
   rotatedKey,
+  rotationDigest,
   updatedKey,
 } from "./key-changes.ts";
 import { type Key, newApiKey, newManagementKey, newSecret } from "./keys.ts";
@@ -138,5 +139,16 @@ describe("the digest of a creation", () => {
       { permissions: ["inference"] },
     ];
     for (const other of others) expect(creationDigest({ ...creation, ...other })).not.toEqual(digest);
+  });
+});
+
+describe("the digest of a rotation", () => {
+  it("covers the key and the grace period, but not the request id", () => {
+    const rotation = { key: "k", graceSeconds: 0, requestId: "a" };
+    const digest = rotationDigest(rotation);
+    expect(rotationDigest({ ...rotation, requestId: "b" })).toEqual(digest);
+    for (const other of [{ key: "l" }, { graceSeconds: 1 }]) {
+      expect(rotationDigest({ ...rotation, ...other })).not.toEqual(digest);
+    }
   });
 });
