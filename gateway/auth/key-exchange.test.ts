@@ -21,6 +21,7 @@ class AccessDouble {
   /** How far the clock of the service is ahead of ours. */
   aheadMs = 0;
   ttlMs = ttlMs;
+  rateLimit: { readonly requestsPerSecond: number; readonly burst?: number } | undefined;
 
   readonly client: AccessClient = {
     exchangeKey: async ({ key = "", workspaceId = "" }, { requestId }) => {
@@ -31,6 +32,7 @@ class AccessDouble {
         accessToken: `token-${number}`,
         expireTime: timestampFromMs(Date.now() + this.aheadMs + this.ttlMs),
         expiresInSeconds: this.ttlMs / 1000,
+        ...(this.rateLimit && { rateLimit: this.rateLimit }),
         // A key may have several secrets, such as `a/old` and `a/new`.
         principal: {
           keyId: `id of ${key.split("/")[0]}`,
@@ -152,6 +154,15 @@ describe("KeyExchange", () => {
   it("distinguishes management keys from API keys", async () => {
     expect((await exchange.grantFor(request("management"))).isManagement).toBe(true);
     expect((await exchange.grantFor(request("other"))).isManagement).toBe(false);
+  });
+
+  it.each([
+    ["none", undefined, undefined],
+    ["with a burst of its own", { requestsPerSecond: 5, burst: 9 }, { perSecond: 5, burst: 9 }],
+    ["with a burst of one second by default", { requestsPerSecond: 5 }, { perSecond: 5, burst: 5 }],
+  ])("returns the rate limit of a key: %s", async (_name, rateLimit, expected) => {
+    access.rateLimit = rateLimit;
+    expect((await exchange.grantFor(request())).rateLimit).toEqual(expected);
   });
 
   it("renews a grant in the background while it is still valid", async () => {
