@@ -341,7 +341,8 @@ describe("a console served over HTTPS", () => {
 
 describe("guessing keys, tickets or tokens", () => {
   it("is rate limited without slowing signed-in users at the same address", async () => {
-    const url = await openSecondGateway(stack, others, { refusedKeyRateLimit: { perSecond: 1, burst: 5 } });
+    // So slow that no token is refilled during the test.
+    const url = await openSecondGateway(stack, others, { refusedKeyRateLimit: { perSecond: 0.001, burst: 5 } });
     const browser = await signedIn(stack.apiKey, url);
     expect((await browser.session()).status).toBe(200);
     const guesses: (() => Promise<number>)[] = [
@@ -354,5 +355,11 @@ describe("guessing keys, tickets or tokens", () => {
       await expect.poll(guess, { interval: 10 }).toBe(429);
       expect((await browser.session()).status).toBe(200);
     }
+    // No guess can be right any more, and a ticket is not used up by it.
+    const ticket = await newTicket();
+    for (const guess of [{ key: (await stack.tenants.createKey(stack)).secret }, { ticket }]) {
+      expect((await new Browser(url).signIn(guess)).status).toBe(429);
+    }
+    expect((await new Browser(stack.baseUrl).signIn({ ticket })).status).toBe(201);
   });
 });
