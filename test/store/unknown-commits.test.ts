@@ -96,6 +96,20 @@ describe.concurrent("a creation whose COMMIT is not answered", () => {
     expect(await versionsOf("stalled")).toEqual([...before, before.length + 1]);
   });
 
+  it("is answered with what is stored even if the database is away for long afterwards", async (context) => {
+    const { expect } = context;
+    const { workspaceId, proxy, create, versionsOf } = await openWorkspace(context);
+    proxy.fail("commit", "deaf", 1);
+    const creating = create(creation(workspaceId, "away"));
+    await expect.poll(() => versionsOf("away")).toEqual([1]);
+    await proxy.refuse();
+    // Longer than a creation waits for a database that has got nothing from it.
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    await proxy.heal();
+    expect((await creating).designatedVersion.version).toBe(1);
+    expect(await versionsOf("away")).toEqual([1]);
+  });
+
   it("does not claim that nothing was stored if time runs out first", async (context) => {
     const { expect } = context;
     const { workspaceId, proxy, create, versionsOf } = await openWorkspace(context);

@@ -7,6 +7,7 @@ import { etagOf } from "../../services/preset/domain/preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import { isSharded, type TestDatabase } from "../support/database.ts";
 import { openDatabaseProxy } from "../support/database-proxy.ts";
+import { waitsForLock } from "../support/lock-waits.ts";
 import { createPresetDatabase } from "../support/preset-database.ts";
 import { callerWithTime, creation as creationIn, deadlineIn, upTo } from "../support/preset-store.ts";
 
@@ -377,6 +378,9 @@ describe("VersionWriter", () => {
     const again = await impatient.createVersion(request, callerWithTime());
     await holder.query("ROLLBACK");
     holder.release();
+    const released = await Promise.all(
+      [request, creation("held")].map((each) => impatient.createVersion(each, callerWithTime())),
+    );
     await impatientPool.end();
     expect(results).toMatchObject([
       { value: made },
@@ -384,6 +388,7 @@ describe("VersionWriter", () => {
       { reason: { reason: "REQUEST_ID_REUSED" } },
     ]);
     expect(again).toEqual(made);
+    expect(released).toMatchObject([made, { latestVersion: 2 }]);
   });
 
   it("gives up on a preset locked for long, and stores the rest of the batch", async () => {
@@ -392,10 +397,13 @@ describe("VersionWriter", () => {
     const impatientPool = openPool(database.url, 2, { lockTimeoutSeconds: 3 });
     const impatient = new VersionWriter(impatientPool, { batchByWorkspace: isSharded });
     const holder = await otherPool.getConnection();
-    await holder.query("START TRANSACTION");
-    await holder.execute("SELECT id FROM presets WHERE workspace_id = ? AND slug = 'held' FOR UPDATE", [
-      idToBytes(workspaceId),
-    ]);
+    const hold = async () => {
+      await holder.query("START TRANSACTION");
+      await holder.execute("SELECT id FROM presets WHERE workspace_id = ? AND slug = 'held' FOR UPDATE", [
+        idToBytes(workspaceId),
+      ]);
+    };
+    await hold();
     const settled: string[] = [];
     const results = await Promise.allSettled(
       [...slugs, "new"].map((slug) =>
@@ -410,9 +418,19 @@ describe("VersionWriter", () => {
     expect(monotonicMs() - startedAtMs).toBeLessThan(2_800);
     expect(again).toMatchObject([{ reason: { reason: "CONFLICT" } }, { value: { latestVersion: 3 } }]);
     await holder.query("ROLLBACK");
-    holder.release();
     const released = await impatient.createVersion(creation("held"), callerWithTime());
     expect(released.latestVersion).toBe(2);
+    // Now it is waited for again.
+    await hold();
+    const [next] = await Promise.allSettled([
+      impatient.createVersion(creation("held"), callerWithTime()),
+      expect
+        .poll(() => waitsForLock(pool), { timeout: 2_500 })
+        .toBe(true)
+        .finally(() => holder.query("ROLLBACK")),
+    ]);
+    holder.release();
+    expect(next).toMatchObject({ value: { latestVersion: 3 } });
     await impatientPool.end();
     expect(results).toMatchObject([
       { reason: { kind: "aborted", reason: "CONFLICT" } },
@@ -421,7 +439,7 @@ describe("VersionWriter", () => {
       { value: { latestVersion: 1 } },
     ]);
     expect(settled.at(-1)).toBe("held");
-    expect(await storedVersions("held")).toHaveLength(2);
+    expect(await storedVersions("held")).toHaveLength(3);
   });
 
   it("accepts other creations while many wait for a locked preset", async () => {

@@ -5,6 +5,7 @@ import type { ChangeFilter } from "../../services/preset/domain/change.ts";
 import { extendMarks } from "../../services/preset/store/change-marks.ts";
 import { listWorkspaceChanges } from "../../services/preset/store/list-workspace-changes.ts";
 import { PresetLists } from "../../services/preset/store/preset-lists.ts";
+import { waitsForLock } from "../support/lock-waits.ts";
 import { openTestStore, type TestStore } from "../support/preset-store.ts";
 import { rowReads } from "../support/row-reads.ts";
 
@@ -170,4 +171,35 @@ it("does not treat recent changes as settled because of one dated far ahead", as
     [idToBytes(other)],
   );
   expect(rows[0]?.now.getTime() - rows[0]?.last.getTime()).toBeGreaterThan(9 * 60_000);
+});
+
+it("adds no mark after one that is deleted meanwhile because it is wrong", async () => {
+  const other = newId();
+  const stored = async () => {
+    const [rows] = await store.pool.query<RowDataPacket[]>(
+      "SELECT changes FROM preset_change_marks WHERE workspace_id = ? ORDER BY changes",
+      [idToBytes(other)],
+    );
+    return rows.map(({ changes }) => changes);
+  };
+  await store.pool.query(
+    `INSERT INTO preset_changes (workspace_id, preset_id, revision, action, user_id, key_id, fields, created_at)
+      SELECT ?, ?, n + 1, 'version_created', 'user_1', ?, '[]', '2026-01-01' + INTERVAL n SECOND
+      FROM numbers WHERE n < 10000`,
+    [idToBytes(other), workspace, workspace],
+  );
+  await extendMarks(store.pool, other, all);
+  expect(await stored()).toEqual([2_000, 4_000, 6_000, 8_000]);
+  await store.pool.query("DELETE FROM preset_change_marks WHERE workspace_id = ? AND changes > 2000", [
+    idToBytes(other),
+  ]);
+  const deleter = await store.pool.getConnection();
+  await deleter.query("START TRANSACTION");
+  await deleter.query("DELETE FROM preset_change_marks WHERE workspace_id = ?", [idToBytes(other)]);
+  const extended = extendMarks(store.pool, other, all);
+  await expect.poll(() => waitsForLock(store.pool)).toBe(true);
+  await deleter.query("COMMIT");
+  deleter.release();
+  await extended;
+  expect(await stored()).toEqual([]);
 });
