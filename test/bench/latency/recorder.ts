@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { renameSync, writeFileSync } from "node:fs";
+import { namesOf } from "../../../services/platform/mysql/statement-names.ts";
 import { type Moment, momentsFileVariable, type What } from "./moments.ts";
 
 // Loaded into a process before its own code. Between one SIGUSR2 and the next it listens to what Node, mysql2 and our RPCs
@@ -27,17 +28,12 @@ const listeners: Readonly<Record<string, (message: unknown) => void>> = {
   "http.server.response.finish": () => record("request answered"),
 };
 
-/** `INSERT presets`, `SELECT presets FOR UPDATE`, `COMMIT`; several where they go together. */
+/** `INSERT presets`, `SELECT presets FOR UPDATE`, `COMMIT`. */
 function subjectOf(message: unknown): string {
   const { query } = message as { readonly query: string };
-  return query
-    .split(/;\s*(?=[A-Z]+ )/)
-    .map((sql) => {
-      const [, verb] = /^\s*(START TRANSACTION|\w+)/.exec(sql) ?? [];
-      const [, table] = /(?:FROM|INTO)\s+(\w+)/.exec(sql) ?? [];
-      return [verb, table, /FOR UPDATE/.exec(sql)?.[0]].filter(Boolean).join(" ");
-    })
-    .join("; ");
+  const [words] = /^START TRANSACTION|FOR UPDATE/.exec(query) ?? [];
+  const { table, title } = namesOf(query);
+  return table === undefined ? (words ?? title) : [title, words].filter(Boolean).join(" ");
 }
 
 process.on("SIGUSR2", () => {
