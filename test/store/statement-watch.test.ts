@@ -8,7 +8,7 @@ import { VersionWriter } from "../../services/preset/store/version-writer.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createPresetDatabase } from "../support/preset-database.ts";
 import { callerWithTime, creation } from "../support/preset-store.ts";
-import { lookForShardFault, workspacesIn } from "../support/statement-rules.ts";
+import { lookForShardFault, lookForTenantFault, workspacesIn } from "../support/statement-rules.ts";
 import { watchStatements } from "../support/statement-watch.ts";
 
 const faults = watchStatements();
@@ -105,6 +105,28 @@ describe("the rule that a statement names its workspace", () => {
     "SELECT id FROM workspaces WHERE slug = ?",
   ])("accepts: %s", (sql) => {
     expect(lookForShardFault(sql)).toBeUndefined();
+  });
+});
+
+describe("the rule that a statement names its organization", () => {
+  it.each([
+    "DELETE FROM memberships WHERE user_id = ?",
+    "DELETE FROM workspace_members WHERE user_id IN (?, ?)",
+    "UPDATE memberships SET role = ? WHERE user_id = ?",
+    "SELECT answer FROM change_requests WHERE request_id = ?",
+    "SELECT m.role FROM workspace_members w JOIN memberships m ON m.user_id = w.user_id WHERE w.workspace_id = ?",
+  ])("reports: %s", (sql) => {
+    expect(lookForTenantFault(sql)).toBe("it does not name the organization of every table that it touches");
+  });
+
+  it.each([
+    "DELETE FROM memberships WHERE organization_id = ? AND user_id = ?",
+    "DELETE FROM workspace_members WHERE workspace_id = ? AND user_id IN (?, ?)",
+    "SELECT m.role FROM organizations o JOIN memberships m ON m.organization_id = o.id WHERE o.id = ?",
+    "SELECT id FROM organization_changes WHERE id IN (?, ?)",
+    "SELECT id FROM api_keys WHERE key_hash = ?",
+  ])("accepts: %s", (sql) => {
+    expect(lookForTenantFault(sql)).toBeUndefined();
   });
 });
 

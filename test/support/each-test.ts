@@ -12,5 +12,5 @@ afterAll(endProcessWatches);
 
 function reportFaults(): void {
   const found = [...new Set(faults.splice(0))];
-  if (found.length > 0) throw new Error(`Statements that would fail on Vitess:\n${found.join("\n")}`);
+  if (found.length > 0) throw new Error(`Statements that break the rules of statement-rules.ts:\n${found.join("\n")}`);
 }

@@ -30,6 +30,21 @@ export function lookForShardFault(sql: string): string | undefined {
   return namesWorkspace(text) ? undefined : "it does not name the workspace of every table that it touches";
 }
 
+/** Without the other tables of organizations, whose rows have ids or hashes of their own. */
+const tenantTable =
+  /\b(FROM|JOIN|UPDATE) (memberships|workspace_members|organization_changes|change_requests|key_requests)\b/g;
+const tenantCondition = /\b(organization_id = (\?|\w+\.\w+)|workspace_id = \?|id IN \()/g;
+
+/** What is wrong with a statement that a service sends: it must not reach what other organizations have. */
+export function lookForTenantFault(sql: string): string | undefined {
+  const text = withoutTexts(sql).replaceAll(/\s+/g, " ");
+  const tables = text.match(tenantTable) ?? [];
+  const conditions = text.match(tenantCondition) ?? [];
+  return conditions.length >= tables.length
+    ? undefined
+    : "it does not name the organization of every table that it touches";
+}
+
 function touchesShards(sql: string): boolean {
   return /\b(FROM|JOIN|UPDATE|INTO)\s+(presets|preset_\w+)\b/.test(sql);
 }

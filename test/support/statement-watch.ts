@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { Pool, PoolConnection } from "../../services/platform/mysql/pool.ts";
-import { lookForFault, lookForShardFault, workspacesIn } from "./statement-rules.ts";
+import { lookForFault, lookForShardFault, lookForTenantFault, workspacesIn } from "./statement-rules.ts";
 
 /** All statements of mysql2 pass through this, whether they come from a pool or a connection. */
 interface CoreConnection {
@@ -14,7 +14,7 @@ type Report = (fault: string | undefined, sql: string) => void;
 const watches = globalThis as { setpointStatementFaults?: string[] };
 
 /**
- * Checks every statement that this process sends from now on against the rules of Vitess, whichever way it is sent.
+ * Checks every statement that this process sends from now on against the rules of Vitess and of tenants, whichever way it is sent.
  * Returns the list that faults are added to, each with its statement.
  */
 export function watchStatements(): string[] {
@@ -63,13 +63,13 @@ function follow(session: Session, sql: string, values: readonly unknown[], repor
   if (workspaces.size > 1) report("its transaction is about several workspaces", sql);
 }
 
-/** Tests may query the tables as they like; statements of our own code must name their workspace. */
+/** Tests may query the tables as they like; statements of our own code must name their workspace or organization. */
 function watchSenders(report: Report): void {
   for (const { prototype } of [Pool, PoolConnection]) {
     for (const method of ["query", "execute"] as const) {
       const send = prototype[method] as (sql: string, values?: readonly unknown[]) => never;
       prototype[method] = function (this: Pool | PoolConnection, sql: string, values?: readonly unknown[]) {
-        const fault = lookForShardFault(sql);
+        const fault = lookForShardFault(sql) ?? lookForTenantFault(sql);
         if (fault && !isSentByTest()) report(fault, sql);
         return send.call(this, sql, values);
       } as typeof send;
