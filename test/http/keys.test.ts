@@ -8,12 +8,11 @@ import { type Stack, startStack } from "../support/stack.ts";
 let stack: Stack;
 let call: ReturnType<typeof administrator>["call"];
 let makeKey: ReturnType<typeof administrator>["makeKey"];
-let makeMember: ReturnType<typeof administrator>["makeMember"];
 let makeWorkspace: ReturnType<typeof administrator>["makeWorkspace"];
 
 beforeAll(async () => {
   stack = await startStack();
-  ({ call, makeKey, makeMember, makeWorkspace } = administrator(stack));
+  ({ call, makeKey, makeWorkspace } = administrator(stack));
 });
 
 afterAll(() => stack.close());
@@ -301,33 +300,6 @@ describe("a key", () => {
     expect((await call("PATCH", `/keys/${hash}`, { expires_at: inAnHour() }, as)).status).toBe(409);
     expect((await call("DELETE", `/keys/${hash}`, undefined, as)).status).toBe(409);
     expect((await call("GET", `/keys/${hash}`, undefined, as)).status).toBe(200);
-  });
-
-  it.each<[string, () => Promise<{ key: KeyJson; removal: string }>]>([
-    [
-      "owner has left",
-      async () => {
-        const userId = await makeMember(`${freshName("leaving")}@example.com`);
-        const { data } = await makeKey({ creator_user_id: userId });
-        return { key: data, removal: `/organization/members/${userId}` };
-      },
-    ],
-    [
-      "workspace was deleted",
-      async () => {
-        const { id } = await makeWorkspace(freshName("closing"));
-        const { data } = await makeKey({ workspace_id: id });
-        return { key: data, removal: `/workspaces/${id}` };
-      },
-    ],
-  ])("whose %s cannot be enabled", async (_what, prepare) => {
-    const { key, removal } = await prepare();
-    const path = `/keys/${key.id}`;
-    expect((await call("PATCH", path, { disabled: true })).status).toBe(200);
-    expect((await call("DELETE", removal)).status).toBe(200);
-    const { status, json } = await call("PATCH", path, { disabled: false });
-    expect([status, json.error.message]).toEqual([409, expect.stringContaining("Create another key")]);
-    expect((await call<KeyJson>("GET", path)).json.data.disabled).toBe(true);
   });
 
   it("is deleted permanently", async () => {

@@ -81,7 +81,7 @@ export class OrganizationModel {
     if (!this.workspaces.has(id)) return { status: 404 };
     const isUsed = this.#workingKeys((key) => key.workspaceId === id).length > 0;
     if (id === this.#defaultId || isUsed) return { status: 400 };
-    // Its keys remain, disabled, and are no longer listed.
+    // Its keys remain, and are no longer listed.
     return { status: 200, done: () => this.workspaces.delete(id) };
   }
 
@@ -109,8 +109,7 @@ export class OrganizationModel {
   updateKey(id: string, update: { readonly name: string; readonly disabled: boolean }): Expected {
     const key = this.keys.get(id);
     if (!key) return { status: 404 };
-    const isUsable = this.members.has(key.userId) && this.workspaces.has(key.workspaceId);
-    if (key.disabled && !update.disabled && !isUsable) return { status: 409 };
+    if (key.disabled && !update.disabled && !this.members.has(key.userId)) return { status: 409 };
     return { status: 200, done: () => this.keys.set(id, { ...key, ...update }) };
   }
 

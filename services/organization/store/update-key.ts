@@ -1,6 +1,6 @@
 import type { PoolConnection } from "../../platform/mysql/pool.ts";
 import { changeOf, differencesOf } from "../domain/changes.ts";
-import { keyNotFound, keyOwnerNotMember, keyWorkspaceDeleted } from "../domain/errors.ts";
+import { keyNotFound, keyOwnerNotMember } from "../domain/errors.ts";
 import {
   checkKeyUpdate,
   checkManagementRemains,
@@ -13,29 +13,22 @@ import type { Work } from "./change-organization.ts";
 import { findKey, updateKeyRow } from "./keys.ts";
 import { listEnabledKeys } from "./list-keys.ts";
 import { findMember } from "./members.ts";
-import { findWorkspace } from "./workspaces.ts";
 
-/** Makes all changes of an update, or none. A key whose owner or workspace is gone cannot be enabled. */
+/** Makes all changes of an update, or none. A key whose owner is no longer a member cannot be enabled. */
 export function updateKey(name: string, update: KeyUpdate): Work<Key> {
   checkKeyUpdate(update, new Date());
   return async (connection, organization, now) => {
     const before = await getKey(connection, organization.id, name);
     const key = updatedKey(before, update, now);
     if (key === before) return { result: key, changes: [] };
-    if (startsToWork(before, key, now)) await checkUsable(connection, key);
+    if (startsToWork(before, key, now) && !(await findMember(connection, organization.id, key.creatorUserId))) {
+      throw keyOwnerNotMember();
+    }
     await checkManagement(connection, [key], now);
     await updateKeyRow(connection, key);
     const fields = differencesOf(loggedKey(before), loggedKey(key));
     return { result: key, changes: [changeOf("key", "key_updated", key, fields)] };
   };
-}
-
-async function checkUsable(connection: PoolConnection, key: Key): Promise<void> {
-  const { organizationId, creatorUserId, workspaceId } = key;
-  if (!(await findMember(connection, organizationId, creatorUserId))) throw keyOwnerNotMember();
-  if (workspaceId !== undefined && !(await findWorkspace(connection, organizationId, workspaceId))) {
-    throw keyWorkspaceDeleted();
-  }
 }
 
 /** Ends a key for good. */
