@@ -39,6 +39,7 @@ export function memberCreationFrom(body: string | undefined) {
 export function memberUpdateFrom(body: string | undefined) {
   const { role, ...names } = readUpdate(body);
   return {
+    // Sorted, so that a retry with its fields in another order is the same request.
     updateMask: { paths: Object.keys({ ...(role && { role }), ...names }).sort() },
     ...(role === undefined ? {} : { role: roleByName[role] }),
     ...namesOf(names),

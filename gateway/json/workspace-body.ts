@@ -67,6 +67,7 @@ export function workspaceUpdateFrom(body: string | undefined) {
   const { name, slug, ...rest } = readUpdate(body);
   const paths = Object.keys({ ...(name && { name }), ...(slug && { slug }), ...rest });
   return {
+    // Sorted, so that a retry with its fields in another order is the same request.
     updateMask: { paths: paths.filter((path) => !Object.hasOwn(switchedOff, path)).sort() },
     ...(name === undefined ? {} : { name }),
     ...(slug === undefined ? {} : { slug }),
