@@ -14,6 +14,9 @@ const resolveBuckets = [0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 
 /** Why a call was aborted before the upstream was done: its client has disconnected, or does not read. */
 type AbortReason = "client_gone" | "client_stalled";
 
+/** What a call asks for. Their first bytes cannot be compared: that of a whole answer comes when all of it is generated. */
+export type AnswerKind = "stream" | "whole" | "count";
+
 /**
  * The metrics of calls to upstreams. Labels hold names from the operator's table, statuses and words of ours; never a
  * model, which callers could invent.
@@ -39,8 +42,8 @@ export class InferenceMetrics {
     });
     this.#firstByteSeconds = new Histogram({
       name: "setpoint_inference_first_byte_seconds",
-      help: "Time from a request to the first byte of its answer, by upstream.",
-      labelNames: ["upstream"],
+      help: "Time from a request to the first byte of its answer, by upstream and what was asked for: stream, whole, count (of tokens).",
+      labelNames: ["upstream", "answer"],
       buckets: durationBuckets,
       registry,
     });
@@ -110,8 +113,8 @@ export class InferenceMetrics {
     this.#resolveSeconds.observe(ms / 1000);
   }
 
-  answerBegun(upstream: string, ms: number): void {
-    this.#firstByteSeconds.at(upstream).observe(ms / 1000);
+  answerBegun(upstream: string, answer: AnswerKind, ms: number): void {
+    this.#firstByteSeconds.at(upstream, answer).observe(ms / 1000);
   }
 
   ended(upstream: string, status: number, ms: number, bytesSent: number, bytesReceived: number): void {

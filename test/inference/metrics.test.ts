@@ -45,6 +45,19 @@ async function countedFor(name: string, status: number, request: string) {
   );
 }
 
+it.each([
+  ["stream", "chat/completions", '{"model":"main","stream":true}'],
+  ["whole", "chat/completions", body],
+  ["count", "messages/count_tokens", '{"model":"main","messages":[]}'],
+] as const)("the first byte of a %s is told from others", async (kind, path, request) => {
+  upstream.script = answerWith(200, answer);
+  const count = (...labels: string[]) =>
+    stack.metric("setpoint_inference_first_byte_seconds_count", 'upstream="main"', ...labels);
+  const before = [await count(`answer="${kind}"`), await count()] as const;
+  await (await stack.send(path, request)).text();
+  expect([await count(`answer="${kind}"`), await count()]).toEqual([before[0] + 1, before[1] + 1]);
+});
+
 describe("the metrics of an upstream", () => {
   const once = { requests: 1, withStatus: 1, answers: 1, fallbacks: 0 };
 

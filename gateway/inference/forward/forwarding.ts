@@ -5,8 +5,8 @@ import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { clientClosedRequest } from "../../http/exchanges.ts";
 import { logIdsOf } from "../../http/log-ids.ts";
-import { dialectByCall } from "../calls.ts";
-import type { InferenceMetrics } from "../inference-metrics.ts";
+import { countsTokens, dialectByCall } from "../calls.ts";
+import type { AnswerKind, InferenceMetrics } from "../inference-metrics.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import { Attempts, type AttemptsOwner } from "./attempts.ts";
 import { ClientAnswer } from "./client-answer.ts";
@@ -30,6 +30,7 @@ export class Forwarding implements AttemptsOwner {
   readonly #parts: ForwardingParts;
   readonly #reply: FastifyReply;
   readonly #dialect: DialectName;
+  readonly #kind: AnswerKind;
   readonly #explanation: string | undefined;
   readonly #resolve: () => void;
   readonly #reject: (error: Error) => void;
@@ -56,6 +57,7 @@ export class Forwarding implements AttemptsOwner {
     this.#reject = reject;
     const { headers, exchange } = reply.request;
     const { isStreamed } = outgoing;
+    this.#kind = countsTokens(call) ? "count" : isStreamed ? "stream" : "whole";
     const attempted = { call, headers, isStreamed, preset, trace: exchange?.trace, startedAtMs: this.#startedAtMs };
     this.#attempts = new Attempts(parts.metrics, deadlines, attempted, candidates, this);
     this.#reading = new ClientReading({
@@ -84,7 +86,7 @@ export class Forwarding implements AttemptsOwner {
     const { upstream, model, hiddenSecret } = this.#attempts;
     const request = { reply: this.#reply, dialect: this.#dialect, model, explanation: this.#explanation, hiddenSecret };
     this.#answer = new ClientAnswer(request, upstream, status, headers, this.#parts.isDraining());
-    this.#parts.metrics.answerBegun(upstream.name, monotonicMs() - this.#startedAtMs);
+    this.#parts.metrics.answerBegun(upstream.name, this.#kind, monotonicMs() - this.#startedAtMs);
     this.#resolve();
   }
 
