@@ -35,21 +35,29 @@ function exchangeOn(
   const request = { method, headers, raw: { socket }, routeOptions: { bodyLimit }, memory: undefined, exchange };
   const answerWith = (payload: unknown) =>
     inFlight.admitAnswer(request as unknown as FastifyRequest, reply as unknown as FastifyReply, payload);
+  const admit = (keyId: string, organizationId = "organization") =>
+    inFlight.admit(request as unknown as FastifyRequest, { keyId, organizationId });
   return {
     response,
     end: () => exchange.memory?.release(),
-    admit: (keyId: string) => inFlight.admit(request as unknown as FastifyRequest, keyId),
+    admit,
+    /** And sends its body. */
+    send: async (keyId: string, organizationId?: string) => {
+      admit(keyId, organizationId);
+      const body = Readable.from([Buffer.alloc(length)]);
+      for await (const _ of inFlight.countBody(request as unknown as FastifyRequest, body));
+    },
     answer: (bytes: number) => answerWith(Buffer.alloc(bytes)),
     stream: () => answerWith(Readable.from([])),
   };
 }
 
 describe("in-flight accounting", () => {
-  it("releases each exchange when it ends", () => {
+  it("releases each exchange when it ends", async () => {
     const first = exchangeOn(new FakeSocket(), { method: "POST", length: 100 * kibibyte });
     const second = exchangeOn(new FakeSocket(), { method: "POST", length: 200 * kibibyte });
-    first.admit("key");
-    second.admit("key");
+    await first.send("key");
+    await second.send("key");
     first.end();
     expect([inFlight.bytes, inFlight.keys]).toEqual([200 * kibibyte, 1]);
     second.end();
@@ -76,19 +84,52 @@ describe("in-flight accounting", () => {
     expect([inFlight.bytes, inFlight.keys]).toEqual([0, 0]);
   });
 
-  it("counts the larger of a body and its answer, not their sum", () => {
+  it("counts the larger of a body and its answer, not their sum", async () => {
     const exchange = exchangeOn(new FakeSocket(), { method: "POST", length: 300 * kibibyte });
-    exchange.admit("key");
+    await exchange.send("key");
     exchange.answer(200 * kibibyte);
     expect(inFlight.bytes).toBe(300 * kibibyte);
     exchange.answer(400 * kibibyte);
     expect(inFlight.bytes).toBe(400 * kibibyte);
   });
 
-  it("counts a body that its route accepts even if others would not", () => {
+  it("counts a body that its route accepts even if others would not", async () => {
     const parts = { method: "POST", length: 450 * kibibyte, bodyLimit: 450 * kibibyte };
-    exchangeOn(new FakeSocket(), parts).admit("key");
+    await exchangeOn(new FakeSocket(), parts).send("key");
     expect(inFlight.bytes).toBe(450 * kibibyte);
+  });
+
+  it("counts no more of a large body than has arrived", async () => {
+    const exchange = exchangeOn(new FakeSocket(), { method: "POST", length: 400 * kibibyte });
+    exchange.admit("key");
+    expect(inFlight.bytes).toBe(4 * kibibyte);
+    expect(() => exchangeOn(new FakeSocket(), { method: "POST", length: 400 * kibibyte }).admit("key")).not.toThrow();
+  });
+
+  it("refuses a large body at once if there is no room for it", async () => {
+    await exchangeOn(new FakeSocket(), { method: "POST", length: 400 * kibibyte }).send("key");
+    const second = exchangeOn(new FakeSocket(), { method: "POST", length: 101 * kibibyte });
+    expect(() => second.admit("key")).toThrow("This key has too many requests or bytes in flight.");
+    expect(inFlight.bytes).toBe(400 * kibibyte);
+  });
+
+  it("leaves a quarter to other organizations", async () => {
+    const large = { method: "POST", length: 350 * kibibyte };
+    await exchangeOn(new FakeSocket(), large).send("one");
+    await exchangeOn(new FakeSocket(), large).send("two");
+    const third = exchangeOn(new FakeSocket(), { method: "POST", length: 100 * kibibyte });
+    expect(() => third.admit("three")).toThrow("This organization has too many bytes in flight.");
+    await exchangeOn(new FakeSocket(), { method: "POST", length: 300 * kibibyte }).send("four", "another");
+    expect(inFlight.bytes).toBe(1_000 * kibibyte);
+  });
+
+  it("has room for small requests of a key whose large ones take all of its share", async () => {
+    await exchangeOn(new FakeSocket(), { method: "POST", length: 400 * kibibyte }).send("key");
+    await exchangeOn(new FakeSocket(), { method: "POST", length: 100 * kibibyte }).send("key");
+    const small = Array.from({ length: 16 }, () => exchangeOn(new FakeSocket()));
+    for (const each of small.slice(0, -1)) each.admit("key");
+    expect(small[0]?.answer(4 * kibibyte)).toBeUndefined();
+    expect(() => small.at(-1)?.admit("key")).toThrow("This key has too many");
   });
 
   it("does not count a body that will not be read", () => {

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
-import { ByteBudget, Reservation } from "../../services/platform/process/byte-budget.ts";
+import { ByteBudget, Reservation, smallBytes } from "../../services/platform/process/byte-budget.ts";
 import { HttpError, retryAfterSeconds, tooManyRequests } from "../json/http-error.ts";
 import { largeBytes, payloadBytes } from "./payload.ts";
 import { attachMemory, RequestMemory, requestBytes } from "./request-memory.ts";
@@ -18,26 +18,40 @@ interface InFlightLimits {
   readonly bodyBytesMax: number;
 }
 
-/** What one key has in flight. It exists only while there is something. */
-interface KeyShare {
+/** Of a budget: what it has beyond its limit for small requests and answers. */
+const sparePart = 1 / 8;
+/** Of the whole: what the requests of one organization may take together, and those of one key. */
+const [organizationPart, keyPart] = [3 / 4, 1 / 2];
+
+/** Whose request it is. */
+export interface InFlightCaller {
+  readonly keyId: string;
+  /** Undefined if the organization of the key is gone. */
+  readonly organizationId: string | undefined;
+}
+
+/** What an organization or one of its keys has in flight. It exists only while there is something. */
+interface Share {
   readonly budget: ByteBudget;
   requests: number;
 }
 
 /**
- * Bounds the memory between clients and services: bodies from the moment they are announced, answers until the client
- * has received them. Beyond it, new work is refused, and work in flight is finished. No key gets more than half.
+ * Bounds the memory between clients and services: bodies as they arrive, answers until the client has received them.
+ * Beyond it, new work is refused, and work in flight is finished. No key gets more than half, no organization more than
+ * three quarters; small requests and answers have something of their own beyond all three.
  */
 export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #metrics: Metrics;
   readonly #budget: ByteBudget;
-  readonly #shares = new Map<string, KeyShare>();
+  readonly #organizations = new Map<string, Share>();
+  readonly #keys = new Map<string, Share>();
 
   constructor(limits: InFlightLimits, metrics: Metrics) {
     this.#limits = limits;
     this.#metrics = metrics;
-    this.#budget = new ByteBudget(limits.inFlightBytesMax);
+    this.#budget = new ByteBudget(limits.inFlightBytesMax, { spareBytes: sparePart * limits.inFlightBytesMax });
     metrics.watchInFlightBytes(limits.inFlightBytesMax, () => this.#budget.used);
   }
 
@@ -46,33 +60,36 @@ export class InFlight {
   }
 
   get keys(): number {
-    return this.#shares.size;
+    return this.#keys.size;
   }
 
-  /** Makes room for the body of a request, before it is read, or throws. */
-  admit(request: FastifyRequest, keyId: string): void {
+  /** Makes room for a request, before its body is read, or throws. */
+  admit(request: FastifyRequest, { keyId, organizationId = keyId }: InFlightCaller): void {
     // If the client has already left, nothing would signal the end of its request.
     if (request.raw.socket.destroyed) return;
-    const share = this.#shares.get(keyId) ?? this.#newShare();
-    if (share.requests >= this.#limits.keyRequestsMax) throw this.#keyRefusal();
+    const organization = this.#organizations.get(organizationId) ?? this.#newShare(organizationPart, this.#budget);
+    const key = this.#keys.get(keyId) ?? this.#newShare(keyPart, organization.budget);
+    if (key.requests >= this.#limits.keyRequestsMax) throw this.#keyRefusal();
     const bytes = Math.max(requestBytes, this.#announcedBytes(request));
-    const reservation = share.budget.reserve(bytes);
-    if (!reservation) throw this.#refusal(share.budget, bytes);
-    share.requests += 1;
-    this.#shares.set(keyId, share);
-    attachMemory(request, new RequestMemory(share.budget, reservation, () => this.#leave(keyId, share)));
+    const full = key.budget.fullFor(bytes);
+    if (full) throw this.#refusal(full, key.budget);
+    const reservation = new Reservation(key.budget);
+    // A large body counts as it arrives: who only announces one must not keep others out.
+    reservation.grow(bytes <= smallBytes ? bytes : requestBytes);
+    enter(this.#organizations, organizationId, organization);
+    enter(this.#keys, keyId, key);
+    const onRelease = () => {
+      leave(this.#organizations, organizationId, organization);
+      leave(this.#keys, keyId, key);
+    };
+    attachMemory(request, new RequestMemory(key.budget, reservation, onRelease));
   }
 
-  #leave(keyId: string, share: KeyShare): void {
-    share.requests -= 1;
-    if (share.requests === 0) this.#shares.delete(keyId);
-  }
-
-  /** Counts the body of an admitted request as it arrives, if its length was not announced. */
+  /** Counts the body of an admitted request as it arrives, unless it is known to be small. */
   countBody(request: FastifyRequest, body: Readable): Readable {
-    const { memory } = request;
-    if (!memory || request.headers["transfer-encoding"] === undefined) return body;
-    return Readable.from(this.#countedChunks(memory, body));
+    const { memory, headers } = request;
+    const isCounted = headers["transfer-encoding"] === undefined && this.#announcedBytes(request) <= smallBytes;
+    return memory && !isCounted ? Readable.from(this.#countedChunks(memory, body)) : body;
   }
 
   /** Makes room for an answer, or returns an error to send instead if the request can be repeated. */
@@ -88,20 +105,25 @@ export class InFlight {
     return refusal;
   }
 
-  #newShare(): KeyShare {
-    return { budget: new ByteBudget(this.#budget.maxBytes / 2, this.#budget), requests: 0 };
+  #newShare(part: number, whole: ByteBudget): Share {
+    const maxBytes = part * this.#budget.maxBytes;
+    return { budget: new ByteBudget(maxBytes, { whole, spareBytes: sparePart * maxBytes }), requests: 0 };
   }
 
   #makeRoom(request: FastifyRequest, reply: FastifyReply, bytes: number): Error | undefined {
     const memory =
       request.memory ?? attachMemory(request, new RequestMemory(this.#budget, new Reservation(this.#budget)));
     const { budget, reservation } = memory;
-    if (reservation.grow(bytes)) return undefined;
+    const full = budget.fullFor(bytes, reservation.bytes);
+    if (!full) {
+      reservation.grow(bytes);
+      return undefined;
+    }
     const isRepeatable = request.method === "GET" || request.method === "HEAD";
     if (isRepeatable && reply.statusCode < 400) {
       // These headers belong to the answer that is not sent.
       reply.removeHeader("etag").removeHeader("cache-control");
-      return this.#refusal(budget, bytes);
+      return this.#refusal(full, budget);
     }
     // The caller must learn of a change that was made. If too many do not read their answers, they are cut off, and do
     // not learn of it.
@@ -124,31 +146,53 @@ export class InFlight {
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       received += chunk.length;
       const missing = received - reservation.bytes;
-      if (missing > 0 && !reservation.grow(missing)) throw this.#refusal(budget, missing);
+      if (missing > 0) {
+        const full = budget.fullFor(missing, reservation.bytes);
+        if (full) throw this.#refusal(full, budget);
+        reservation.grow(missing);
+      }
       yield chunk;
     }
   }
 
-  #refusal(budget: ByteBudget, bytes: number): Error {
-    if (budget !== this.#budget && !budget.fits(bytes)) return this.#keyRefusal();
-    this.#metrics.refused("process_bytes");
-    return new HttpError(503, "The gateway is overloaded and has not started on this request. Try again in a moment.", {
-      "retry-after": retryAfterSeconds,
-    });
+  /** For a request of the key with this budget, if the other one has no room for it. */
+  #refusal(full: ByteBudget, ofKey: ByteBudget): Error {
+    if (full === this.#budget) {
+      this.#metrics.refused("process_bytes");
+      return new HttpError(
+        503,
+        "The gateway is overloaded and has not started on this request. Try again in a moment.",
+        { "retry-after": retryAfterSeconds },
+      );
+    }
+    if (full === ofKey) return this.#keyRefusal();
+    this.#metrics.refused("organization_inflight");
+    return this.#tooMuchInFlight("This organization has too many bytes in flight");
   }
 
   #keyRefusal(): Error {
     this.#metrics.refused("key_inflight");
-    return tooManyRequests(
-      "This key has too many requests or bytes in flight. Wait for answers, and read them, before you send more.",
-      {
-        limit: this.#limits.keyRequestsMax,
-        remaining: 0,
-        nextInSeconds: 1,
-        fullInSeconds: 1,
-      },
-    );
+    return this.#tooMuchInFlight("This key has too many requests or bytes in flight");
   }
+
+  #tooMuchInFlight(reason: string): Error {
+    return tooManyRequests(`${reason}. Wait for answers, and read them, before you send more.`, {
+      limit: this.#limits.keyRequestsMax,
+      remaining: 0,
+      nextInSeconds: 1,
+      fullInSeconds: 1,
+    });
+  }
+}
+
+function enter(shares: Map<string, Share>, id: string, share: Share): void {
+  share.requests += 1;
+  shares.set(id, share);
+}
+
+function leave(shares: Map<string, Share>, id: string, share: Share): void {
+  share.requests -= 1;
+  if (share.requests === 0) shares.delete(id);
 }
 
 /** A client that reads a byte now and then would otherwise hold the memory of the whole answer. */

@@ -4,7 +4,7 @@ import type { GatewayConfig } from "../config.ts";
 import { rateLimitHeaders, tooManyRequests } from "../json/http-error.ts";
 import { waitAsTold } from "../json/refusal-texts.ts";
 import { TrustedProxies } from "./client-address.ts";
-import { InFlight } from "./in-flight.ts";
+import { InFlight, type InFlightCaller } from "./in-flight.ts";
 import { largeTextAsBytes } from "./payload.ts";
 import { RefusedKeys } from "./refused-keys.ts";
 import { type RateLimit, TokenBuckets } from "./token-buckets.ts";
@@ -22,7 +22,7 @@ export type LimitsConfig = Pick<
 
 /** What is known about a valid key. */
 interface KeyGrant {
-  readonly principal: { readonly keyId: string };
+  readonly principal: InFlightCaller;
   readonly rateLimit: RateLimit | undefined;
 }
 
@@ -62,7 +62,7 @@ export class Limits {
     const { keyId } = grant.principal;
     const limit = this.rateLimitOf(grant);
     if (limit) this.#takeToken(reply, keyId, limit);
-    this.#inFlight.admit(request, keyId);
+    this.#inFlight.admit(request, grant.principal);
   }
 
   #takeToken(reply: FastifyReply, keyId: string, limit: RateLimit): void {

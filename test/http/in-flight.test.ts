@@ -7,17 +7,21 @@ import { type Stack, startStack } from "../support/stack.ts";
 
 const kibibyte = 1024;
 const bodyBytesMax = 400 * kibibyte;
-/** A key may use half of it: one body of the maximum size, but not two. */
+/** A key may use half of it, an organization three quarters: one body of the maximum size, but not two. */
 const inFlightBytesMax = 1024 * kibibyte;
 const largeText = "x".repeat(300 * kibibyte);
 
 let stack: Stack;
 let otherKey: string;
+/** A key of each of two other organizations. */
+let neighbours: readonly string[];
 const open = new Set<Socket>();
 
 beforeAll(async () => {
   stack = await startStack({ gateway: { bodyBytesMax, inFlightBytesMax, keyRequestsMax: 8 } });
   otherKey = (await stack.tenants.createKey(stack)).secret;
+  const organizations = [await stack.tenants.createOrganization(), await stack.tenants.createOrganization()];
+  neighbours = organizations.map(({ apiKey }) => apiKey);
   expect((await stack.create("small")).status).toBe(200);
   expect((await createWithPrompt("large", largeText)).status).toBe(200);
 });
@@ -75,6 +79,13 @@ function announce(bytes: number, key = stack.apiKey): Connection {
   return send(head(postLine, key, "content-type: application/json", `content-length: ${bytes}`));
 }
 
+/** Sends a body but for its last byte. */
+function sendMost(bytes: number, key = stack.apiKey): Connection {
+  const connection = announce(bytes, key);
+  connection.socket.write(bodyOf(bytes).slice(0, -1));
+  return connection;
+}
+
 /** Keeps requesting, so that the network buffers fill up eventually. */
 function askOnWithoutReading(request: string): Connection {
   const connection = send(request, { reads: false });
@@ -108,8 +119,8 @@ async function inFlightAtLeast(bytes: number): Promise<void> {
 describe("above the in-flight limits", () => {
   it("a key gets 429 for a further announced body while its first request completes", async () => {
     const before = await refusals("key_inflight");
-    const first = announce(bodyBytesMax);
-    await inFlightAtLeast(bodyBytesMax);
+    const first = sendMost(bodyBytesMax);
+    await inFlightAtLeast(bodyBytesMax - 1);
     const second = announce(bodyBytesMax);
     await expect.poll(second.received).toContain('"code":429');
     expect(second.received()).toMatch(/^HTTP\/1\.1 429 /);
@@ -122,16 +133,47 @@ describe("above the in-flight limits", () => {
       expect(second.received()).toContain(header);
     }
     expect(await refusals("key_inflight")).toBe(before + 1);
-    first.socket.write(bodyOf(bodyBytesMax));
+    first.socket.write(" ");
     await expect.poll(first.received).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it("every key gets 503 when the process is full, and no single key can fill it", async () => {
-    const before = await refusals("process_bytes");
-    announce(bodyBytesMax);
-    announce(bodyBytesMax, stack.managementKey);
-    await inFlightAtLeast(2 * bodyBytesMax);
+  it("who announces bodies and does not send them keeps nobody out, not even their own key", async () => {
+    for (let n = 0; n < 7; n += 1) announce(bodyBytesMax);
+    await inFlightAtLeast(7 * 4 * kibibyte);
+    expect((await stack.request("GET", "/presets/small", { key: stack.apiKey })).status).toBe(200);
+    for (const key of [otherKey, stack.managementKey]) {
+      expect((await stack.request("GET", "/presets/large", { key })).status).toBe(200);
+    }
+  });
+
+  it("a key's small requests are answered while its large ones take all of its share", async () => {
+    sendMost(bodyBytesMax);
+    await inFlightAtLeast(bodyBytesMax - 1);
+    sendMost(inFlightBytesMax / 2 - bodyBytesMax);
+    await inFlightAtLeast(inFlightBytesMax / 2 - 2);
+    expect((await stack.request("GET", "/presets/small", { key: stack.apiKey })).status).toBe(200);
+    expect((await stack.request("GET", "/presets/large", { key: stack.apiKey })).status).toBe(429);
+  });
+
+  it("the keys of an organization get 429 for what other organizations need", async () => {
+    const before = await refusals("organization_inflight");
+    sendMost(bodyBytesMax);
+    await inFlightAtLeast(bodyBytesMax - 1);
     const refused = announce(bodyBytesMax, otherKey);
+    await expect.poll(refused.received).toContain("This organization has too many bytes in flight.");
+    expect(refused.received()).toMatch(/^HTTP\/1\.1 429 /);
+    expect(refused.received()).toContain("retry-after: 1");
+    expect(await refusals("organization_inflight")).toBe(before + 1);
+    sendMost(bodyBytesMax, neighbours[0]);
+    await inFlightAtLeast(2 * bodyBytesMax - 2);
+  });
+
+  it("every key gets 503 when the process is full, and no single organization can fill it", async () => {
+    const before = await refusals("process_bytes");
+    sendMost(bodyBytesMax);
+    sendMost(bodyBytesMax, neighbours[0]);
+    await inFlightAtLeast(2 * bodyBytesMax - 2);
+    const refused = announce(bodyBytesMax, neighbours[1]);
     await expect.poll(refused.received).toContain('"code":503');
     expect(refused.received()).toContain("retry-after: 1");
     expect(await refusals("process_bytes")).toBe(before + 1);
@@ -143,8 +185,8 @@ describe("above the in-flight limits", () => {
 
   it("a body of unknown length gets 429 once it exceeds the limit, and stores nothing", async () => {
     const slug = freshName("streamed");
-    announce(300 * kibibyte);
-    await inFlightAtLeast(300 * kibibyte);
+    sendMost(300 * kibibyte);
+    await inFlightAtLeast(300 * kibibyte - 1);
     const chunks = Array.from({ length: 39 }, () => " ".repeat(10 * kibibyte));
     const headers = { authorization: `Bearer ${stack.apiKey}`, "content-type": "application/json" };
     const path = `/api/v1/presets/${slug}/chat/completions`;
@@ -166,8 +208,8 @@ describe("above the in-flight limits", () => {
   });
 
   it("a committed change is still answered", async () => {
-    announce(bodyBytesMax);
-    await inFlightAtLeast(bodyBytesMax);
+    sendMost(bodyBytesMax);
+    await inFlightAtLeast(bodyBytesMax - 1);
     expect((await stack.request("GET", "/presets/large", { key: stack.apiKey })).status).toBe(429);
     const change = await stack.request("PATCH", "/presets/large", { key: stack.apiKey, body: { name: "Told" } });
     expect(change).toMatchObject({ status: 200, json: { data: { name: "Told" } } });
@@ -269,7 +311,7 @@ describe("nothing stays in flight", () => {
   });
 
   it.each<[string, () => Connection, number]>([
-    ["announced a body", () => announce(bodyBytesMax), bodyBytesMax],
+    ["announced a body", () => announce(bodyBytesMax), 4 * kibibyte],
     [
       "sent half a body",
       () => {
@@ -277,7 +319,7 @@ describe("nothing stays in flight", () => {
         connection.socket.write(bodyOf(bodyBytesMax).slice(bodyBytesMax / 2));
         return connection;
       },
-      bodyBytesMax,
+      bodyBytesMax / 2,
     ],
     [
       "sent some chunks of a body",

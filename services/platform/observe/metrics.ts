@@ -9,7 +9,7 @@ const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 /** In seconds, from a row that is in memory to a statement that was given up. */
 const statementBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 10];
 
-const refusalReasons = ["key_rate", "refused_keys", "key_inflight", "process_bytes"] as const;
+const refusalReasons = ["key_rate", "refused_keys", "key_inflight", "organization_inflight", "process_bytes"] as const;
 
 /** Which limit a request was refused by. */
 type RefusalReason = (typeof refusalReasons)[number];
@@ -85,7 +85,7 @@ export class Metrics {
     });
     this.#refusals = new Counter({
       name: "setpoint_refusals_total",
-      help: "Requests that were refused by a limit, by reason: key_rate, refused_keys, key_inflight, process_bytes.",
+      help: "Requests that were refused by a limit, by reason: key_rate, refused_keys, key_inflight, organization_inflight, process_bytes.",
       labelNames: ["reason"],
       registers: [this.registry],
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ByteBudget } from "./byte-budget.ts";
+import { ByteBudget, smallBytes } from "./byte-budget.ts";
 
 describe("ByteBudget", () => {
   it("grants all of its bytes and not one more", () => {
@@ -52,15 +52,31 @@ describe("ByteBudget", () => {
 
   it("counts a share's bytes in the whole as well", () => {
     const whole = new ByteBudget(10);
-    const [one, other] = [new ByteBudget(6, whole), new ByteBudget(6, whole)];
+    const [one, other] = [new ByteBudget(6, { whole }), new ByteBudget(6, { whole })];
     const first = one.reserve(6);
     expect(one.reserve(1)).toBeUndefined();
-    expect(other.fits(5)).toBe(true);
     expect(other.reserve(5)).toBeUndefined();
+    expect([one.fullFor(1), other.fullFor(5), other.fullFor(4)]).toEqual([one, whole, undefined]);
     expect([whole.used, other.used]).toEqual([6, 0]);
     const second = other.reserve(4);
     first?.release();
     second?.release();
     expect([whole.used, one.used, other.used]).toEqual([0, 0, 0]);
+  });
+
+  it("has spare bytes for small reservations only", () => {
+    const whole = new ByteBudget(4 * smallBytes, { spareBytes: smallBytes });
+    const share = new ByteBudget(2 * smallBytes, { whole, spareBytes: smallBytes });
+    const large = share.reserve(2 * smallBytes);
+    expect(share.reserve(smallBytes + 1)).toBeUndefined();
+    const small = share.reserve(smallBytes - 1);
+    expect(small?.grow(2)).toBe(false);
+    expect(small?.grow(1)).toBe(true);
+    expect(share.reserve(1)).toBeUndefined();
+    expect(whole.reserve(smallBytes + 1)).toBeUndefined();
+    expect(whole.reserve(smallBytes)).toBeDefined();
+    large?.release();
+    small?.release();
+    expect([whole.used, share.used]).toEqual([smallBytes, 0]);
   });
 });

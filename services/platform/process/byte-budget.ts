@@ -1,3 +1,6 @@
+/** A reservation up to this size is a small one. */
+export const smallBytes = 64 * 1024;
+
 /**
  * Limits how many bytes may be held in memory at once. Reservations beyond the limit are refused; existing ones are not
  * affected. A budget may be a share of another one: then a reservation counts in both.
@@ -5,11 +8,14 @@
 export class ByteBudget {
   readonly maxBytes: number;
   readonly #whole: ByteBudget | undefined;
+  readonly #spareBytes: number;
   #used = 0;
 
-  constructor(maxBytes: number, whole?: ByteBudget) {
+  /** Beyond the limit, small reservations get the spare bytes, so that a few large ones do not keep them out. */
+  constructor(maxBytes: number, { whole, spareBytes = 0 }: { whole?: ByteBudget; spareBytes?: number } = {}) {
     this.maxBytes = maxBytes;
     this.#whole = whole;
+    this.#spareBytes = spareBytes;
   }
 
   /** Bytes that are reserved now. */
@@ -17,9 +23,14 @@ export class ByteBudget {
     return this.#used;
   }
 
-  /** Whether so many more bytes fit into this budget alone, regardless of the one that it is a share of. */
-  fits(bytes: number): boolean {
-    return this.#used + bytes <= this.maxBytes;
+  /**
+   * Which budget has no room if a reservation grows by so many bytes: this one, or one that it is a share of. Undefined
+   * if all have.
+   */
+  fullFor(bytes: number, reservedBytes = 0): ByteBudget | undefined {
+    const isSmall = reservedBytes + bytes <= smallBytes;
+    const maxBytes = isSmall ? this.maxBytes + this.#spareBytes : this.maxBytes;
+    return this.#used + bytes > maxBytes ? this : this.#whole?.fullFor(bytes, reservedBytes);
   }
 
   /** Undefined if there is no room. */
@@ -29,11 +40,9 @@ export class ByteBudget {
   }
 
   /** For Reservation only. */
-  take(bytes: number, mayOverdraw: boolean): boolean {
-    if (!mayOverdraw && !this.fits(bytes)) return false;
-    if (this.#whole && !this.#whole.take(bytes, mayOverdraw)) return false;
+  take(bytes: number): void {
     this.#used += bytes;
-    return true;
+    this.#whole?.take(bytes);
   }
 
   /** For Reservation only. */
@@ -59,12 +68,16 @@ export class Reservation {
 
   /** Reserves so many more bytes and returns whether that was possible. If not, it holds what it held before. */
   grow(bytes: number): boolean {
-    return this.#take(bytes, false);
+    if (this.#isReleased || this.#budget.fullFor(bytes, this.#bytes)) return false;
+    this.overdraw(bytes);
+    return true;
   }
 
   /** For bytes that exist already and cannot be refused: they may exceed the budget. */
   overdraw(bytes: number): void {
-    this.#take(bytes, true);
+    if (this.#isReleased) return;
+    this.#budget.take(bytes);
+    this.#bytes += bytes;
   }
 
   /** Gives back everything beyond so many bytes. */
@@ -80,11 +93,5 @@ export class Reservation {
     this.#isReleased = true;
     this.#budget.give(this.#bytes);
     this.#bytes = 0;
-  }
-
-  #take(bytes: number, mayOverdraw: boolean): boolean {
-    if (this.#isReleased || !this.#budget.take(bytes, mayOverdraw)) return false;
-    this.#bytes += bytes;
-    return true;
   }
 }

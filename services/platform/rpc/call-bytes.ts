@@ -64,7 +64,7 @@ export class CallBytes {
   open(connection: object, outlet: Outlet): CallReservation {
     let budget = this.#byConnection.get(connection);
     if (!budget) {
-      budget = new ByteBudget(this.#limits.maxBytes / 2, this.#all);
+      budget = new ByteBudget(this.#limits.maxBytes / 2, { whole: this.#all });
       this.#byConnection.set(connection, budget);
     }
     return new CallReservation(budget, outlet, this.#arriving, this.#answered);
