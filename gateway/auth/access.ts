@@ -124,7 +124,7 @@ export class Access {
     const { refusedKeys } = this.#limits;
     try {
       if (secret.case === "key") {
-        const key = requireKey(secret.value.trim());
+        const key = requireKey(secret.value);
         this.#admit(request, reply, noWorkspace, await this.#authenticator.exchangeKey(request, key, "", {}));
       } else {
         refusedKeys.requireAllowance(request.raw);

@@ -13,12 +13,14 @@ const readBody = bodyReader(
     (key === undefined) === (ticket === undefined) ? [{ path: "", message: "must have a key or a ticket" }] : [],
 );
 
-/** The credentials in the body of POST /console/session. */
+/**
+ * The credentials in the body of POST /console/session. A key is often pasted with a space or a line break beside it.
+ */
 export function signInFrom(body: string | undefined) {
   const { key, ticket } = readBody(body);
   return key === undefined
     ? ({ case: "ticket", value: ticket ?? "" } as const)
-    : ({ case: "key", value: key } as const);
+    : ({ case: "key", value: key.trim() } as const);
 }
 
 /** Who is signed in, as the console shows it. */

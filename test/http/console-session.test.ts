@@ -97,6 +97,11 @@ describe("signing in with a key", () => {
     expect((await browser.session()).json.data).toMatchObject({ workspace_id: null, key: { kind: "management" } });
   });
 
+  it("ignores spaces and line breaks around the key", async () => {
+    const browser = await signedIn(` ${stack.apiKey}\n`);
+    expect((await browser.send("GET", presets)).status).toBe(200);
+  });
+
   it("returns 401 and sets no cookie for a bad key", async () => {
     const browser = new Browser(stack.baseUrl);
     for (const key of [keyFromBytes(randomBytes(32)), "sk-sp-v1-typo", ""]) {
