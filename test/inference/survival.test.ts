@@ -186,7 +186,7 @@ describe("known keys and presets keep working without waiting for a timeout", ()
 });
 
 describe("during and after an outage", () => {
-  const systemOf = openSystemFor(4);
+  const systemOf = openSystemFor(5);
 
   it.concurrent("uses changes made meanwhile, and rejects a key revoked meanwhile", {
     timeout: 120_000,
@@ -255,6 +255,25 @@ describe("during and after an outage", () => {
     await sleep(1_100);
     await check();
     expect(await use(slug, { key: stranger.apiKey })).not.toMatch(/@/);
+  });
+
+  it.concurrent("does not blame the key where a preset is not cached and the grant is stale", {
+    timeout: 120_000,
+  }, async (context) => {
+    const { stack, organizationService, otherUrl: baseUrl, use } = systemOf(context);
+    const [cached, other] = [freshName("cached"), freshName("other")];
+    await stack.create(cached, promptOf("one"));
+    await stack.create(cached, promptOf("two"));
+    await stack.create(other, promptOf("one"));
+    expect(await use(cached, { baseUrl })).toBe(`${cached}@2`);
+    organizationService.cut();
+    // The preset service accepts the token for a little longer than the gateway would use it.
+    await takesMs(async () => (await use(freshName("absent"), { baseUrl })) !== "404");
+    expect(await use(cached, { baseUrl })).toBe(`${cached}@2; stale`);
+    expect(await use(other, { baseUrl })).toBe("503");
+    expect(await use(`${cached}@1`, { baseUrl })).toBe("503");
+    organizationService.restore();
+    await takesMs(async () => (await use(other, { baseUrl })) === `${other}@1`);
   });
 
   it.concurrent("enforces a key's rate limit with a stale grant", { timeout: 120_000 }, async (context) => {

@@ -357,6 +357,17 @@ describe("a cached preset while the preset service is unreachable", () => {
     expect(await versionOf("bot", stale)).toBe("2");
   });
 
+  it("is 503 for a stale grant that the service rejects, if it is not cached: the key was not refused", async () => {
+    const stale = callerOf("old", { isStale: true });
+    const fresh = callerOf("old");
+    service.refused.set("old of ws", refusal("unauthenticated"));
+    await expect(find("bot", stale)).rejects.toMatchObject({ kind: "unavailable" });
+    await expect(find("bot", fresh)).rejects.toMatchObject({ kind: "unauthenticated" });
+    await find();
+    await expect(find("bot", stale, 2)).rejects.toMatchObject({ kind: "unavailable" });
+    await expect(find("bot", fresh, 2)).rejects.toMatchObject({ kind: "unauthenticated" });
+  });
+
   it("is refreshed with few calls, however many presets there are", async () => {
     const slugs = Array.from({ length: 1_000 }, (_, index) => `bot-${index}`);
     for (const slug of slugs) {

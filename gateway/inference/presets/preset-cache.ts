@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Preset } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { requireWorkspace } from "../../../services/platform/auth/principal.ts";
-import { type DomainError, isOfKind } from "../../../services/platform/domain/domain-error.ts";
+import type { DomainError } from "../../../services/platform/domain/domain-error.ts";
 import type { Metrics } from "../../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { PresetClient } from "../../clients/preset-client.ts";
@@ -171,7 +171,7 @@ export class PresetCache {
       try {
         return sharedFetch.answer();
       } catch (error) {
-        if (isRefusalOf(lookup.caller, error)) throw error;
+        if (isAboutCaller(error)) throw error;
         return known;
       }
     }
@@ -291,9 +291,4 @@ export class PresetCache {
 /** Neither an id nor a slug contains a space. */
 function keyOf(workspaceId: string, slug: string): string {
   return `${workspaceId} ${slug}`;
-}
-
-/** Whether the error is a refusal of this caller. A service that rejects an expired grant does not count. */
-function isRefusalOf({ isStale }: InferenceCaller, error: unknown): boolean {
-  return isAboutCaller(error) && !(isStale && isOfKind(error, "unauthenticated"));
 }

@@ -1,4 +1,4 @@
-import { isOfKind } from "../../../services/platform/domain/domain-error.ts";
+import { isOfKind, unavailable } from "../../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import { TransientMap } from "../../../services/platform/process/transient-map.ts";
 
@@ -38,8 +38,12 @@ export class SharedFetch<Answer> {
   /** The answer; throws the error if it failed. Only after it is settled. */
   answer(): Answer {
     if (!this.#outcome) throw new Error("The fetch has not settled yet");
-    if ("error" in this.#outcome) throw this.#outcome.error;
-    return this.#outcome.answer;
+    if (!("error" in this.#outcome)) return this.#outcome.answer;
+    const { error } = this.#outcome;
+    // Not a 401, which would be about the caller's key: nobody has refused that.
+    if (this.#caller.isStale && isOfKind(error, "unauthenticated"))
+      throw unavailable("A service does not accept the expired grant.", error);
+    throw error;
   }
 
   /**
