@@ -11,7 +11,7 @@ import { openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import type { Tenant } from "../support/tenants.ts";
 
-const { batchCreateVersions, batchGetPresets } = PresetService.method;
+const { batchCreateVersions, batchGetPresets, updatePreset } = PresetService.method;
 
 let stack: Stack;
 let calls: RpcCalls;
@@ -43,6 +43,25 @@ afterAll(async () => {
 function seenOf({ outcome }: PresetOutcome) {
   return outcome.case === "error" ? fromStatusMessage(outcome.value).reason : outcome.value;
 }
+
+it("answers a gRPC client with default limits, if it asks for as little at once as the contract says", async () => {
+  const stock = openRpcCalls(stack.preset.config, {});
+  onTestFinished(() => stock.close());
+  const large = { configJson: "{}", systemPrompt: "b".repeat(1024 * 1024 - 2) };
+  const creations = ["a", "b", "c"].map((name) => ({ slug: freshName(name), ...large }));
+  const created = await stock.gRPC(batchCreateVersions, { requests: creations }, token);
+  expect(created.outcomes.map(({ outcome }) => outcome.case)).toEqual(Array(3).fill("preset"));
+
+  const slug = freshName("full");
+  const full = { slug, configJson: "{}", systemPrompt: "b".repeat(256 * 1024 - 2) };
+  await stock.gRPC(batchCreateVersions, { requests: [full] }, token);
+  const texts = { name: "😀".repeat(255), description: "😀".repeat(2_000) };
+  await stock.gRPC(updatePreset, { slug, updateMask: { paths: ["name", "description"] }, ...texts }, token);
+  const read = await stock.gRPC(batchGetPresets, { slugs: Array(14).fill(slug) }, token);
+  expect(read.outcomes.map(({ outcome }) => outcome.case)).toEqual(Array(14).fill("preset"));
+  const tooMuch = stock.gRPC(batchGetPresets, { slugs: Array(16).fill(slug) }, token);
+  expect((await failureOf(tooMuch)).code).toBe("RESOURCE_EXHAUSTED");
+});
 
 describe.each(["gRPC", "Connect"] as const)("over %s", (protocol) => {
   it("creates each version of a batch as if it were sent alone, in order", async () => {

@@ -7,7 +7,7 @@ import {
 } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { Client, credentials, Metadata } from "@grpc/grpc-js";
+import { Client, type ClientOptions, credentials, Metadata } from "@grpc/grpc-js";
 import { responseBytesMax } from "../../services/platform/rpc/message-sizes.ts";
 import { failureFromConnect, failureFromGrpc } from "./failures.ts";
 import { grpcDefinitionOf } from "./grpc-definition.ts";
@@ -32,14 +32,10 @@ export interface RpcCalls {
   close(): void;
 }
 
-export function openRpcCalls({
-  grpcPort,
-  httpPort,
-}: {
-  readonly grpcPort: number;
-  readonly httpPort: number;
-}): RpcCalls {
-  const options = { "grpc.max_receive_message_length": responseBytesMax };
+export function openRpcCalls(
+  { grpcPort, httpPort }: { readonly grpcPort: number; readonly httpPort: number },
+  options: ClientOptions = { "grpc.max_receive_message_length": responseBytesMax },
+): RpcCalls {
   const client = new Client(`127.0.0.1:${grpcPort}`, credentials.createInsecure(), options);
   const baseUrl = `http://127.0.0.1:${httpPort}`;
   return {

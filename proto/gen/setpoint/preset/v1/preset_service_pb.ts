@@ -931,6 +931,9 @@ export const PresetService: GenService<{
   },
   /**
    * Creates several versions in one call. Each has its own outcome, as if it had been created alone.
+   * The answer repeats their content, so it may be larger than the 4 MiB that a gRPC client accepts by default; it is at most
+   * 32 MiB. A client that does not accept it reports RESOURCE_EXHAUSTED, although the versions were stored: raise its limit,
+   * or create at most 3 MiB of content in one call.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.BatchCreateVersions
    */
@@ -953,6 +956,8 @@ export const PresetService: GenService<{
    * Returns several presets in one call. Each has its own outcome, as if it had been asked for alone.
    * Of several, those whose content is larger than 256 KiB fail with RESOURCE_EXHAUSTED and the reason ANSWER_TOO_LARGE.
    * If together they are more than 8 MiB, so do those that no longer fit. Ask for these one by one.
+   * That may be more than the 4 MiB that a gRPC client accepts by default: let it accept 10 MiB, or ask for at most 14 in
+   * one call.
    * It has no side effects, but is not declared so: a GET would carry the access tokens of the request in its URL.
    *
    * @generated from rpc setpoint.preset.v1.PresetService.BatchGetPresets
