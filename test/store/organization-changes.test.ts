@@ -14,6 +14,7 @@ import { listChanges } from "../../services/organization/store/list-changes.ts";
 import { listKeys } from "../../services/organization/store/list-keys.ts";
 import { findOldestAdminUserId } from "../../services/organization/store/members.ts";
 import { findOrganization, lockOrganization } from "../../services/organization/store/organizations.ts";
+import { rotateKey } from "../../services/organization/store/rotate-key.ts";
 import { deleteKey } from "../../services/organization/store/update-key.ts";
 import { idFromBytes, idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
@@ -140,6 +141,33 @@ it("repeats the first answer if that came through another node after the check",
   expect(await change(removeAgain, pool, 15_000, request)).toEqual({ id: made.id });
   expect((await logged()).filter(({ action }) => action === "key_deleted")).toHaveLength(1);
 });
+
+it.each(["another caller's retry", "a retry with its seed"])(
+  "recognizes a rotation of a key named by its hash that came through another node after the check: %s",
+  async (retry) => {
+    const { key: made } = await change(createKey(key, tenant.userId));
+    const rotation = { key: made.hash, graceSeconds: 0, requestId: "rotation" };
+    const rotate = rotateKey({ ...rotation, secretSeed: randomBytes(32) });
+    const rotateAgain = retry === "a retry with its seed" ? rotate : rotateKey(rotation);
+    let first: Promise<NewKey> | undefined;
+    const second = change((connection, ...rest) => {
+      const execute = async (sql: string, values: unknown[]) => {
+        // It has seen by now that the request is new.
+        if (sql.includes("FROM api_keys")) first ??= changeThroughAnotherNode(rotate);
+        await first;
+        return connection.execute(sql, values);
+      };
+      return rotateAgain({ execute } as unknown as PoolConnection, ...rest);
+    });
+    if (rotateAgain === rotate) expect((await second).secret).toBe((await first)?.secret);
+    else {
+      const hash = second.catch(({ metadata }) => metadata.hash);
+      await expect(second).rejects.toMatchObject({ reason: "KEY_ALREADY_MADE" });
+      expect(await hash).toBe((await first)?.key.hash);
+    }
+    expect((await logged()).filter(({ action }) => action === "key_rotated")).toHaveLength(1);
+  },
+);
 
 /** A node that applies another's transaction does not wait for rows that are only locked here. */
 function changeThroughAnotherNode<T>(work: Work<T>, request?: RepeatableRequest<T>): Promise<T> {

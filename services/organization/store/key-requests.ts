@@ -1,4 +1,4 @@
-import { isOfKind } from "../../platform/domain/domain-error.ts";
+import { DomainError } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { requestRetentionMs } from "../../platform/domain/limits.ts";
 import { WrittenElsewhere } from "../../platform/mysql/errors.ts";
@@ -59,12 +59,12 @@ export async function findCreatedKey(executor: Executor, request: KeyRequest, no
 }
 
 /**
- * For the refusal of a secret that is taken: if the request was executed through another node of a cluster since we
- * looked, a retry finds it.
+ * For a refusal that may be due to the request's own earlier effect (its secret is taken, or the key no longer has the
+ * hash that it was named by): if it was executed through another node of a cluster since we looked, a retry finds it.
  */
 export function rethrowUnlessCreatedElsewhere(executor: Executor, request: KeyRequest, now: Date) {
   return async (error: unknown): Promise<never> => {
-    if (!isOfKind(error, "already_exists")) throw error;
+    if (!(error instanceof DomainError)) throw error;
     throw (await findCreatedKey(executor, request, now)) ? new WrittenElsewhere(error) : error;
   };
 }

@@ -14,10 +14,11 @@ export function rotateKey(rotation: KeyRotation): Work<NewKey> {
     // First, because a retry may name the key by its previous hash.
     const repeated = await findCreatedKey(connection, request, now);
     if (repeated) return { result: repeated, changes: [] };
-    const before = await getKey(connection, organization.id, rotation.key);
+    const rethrow = rethrowUnlessCreatedElsewhere(connection, request, now);
+    const before = await getKey(connection, organization.id, rotation.key).catch(rethrow);
     const created = request.seeded ?? newSecret();
     const key = rotatedKey(before, created, rotation.graceSeconds, now);
-    await updateKeySecret(connection, before, key).catch(rethrowUnlessCreatedElsewhere(connection, request, now));
+    await updateKeySecret(connection, before, key).catch(rethrow);
     await insertKeyRequest(connection, request, key.hash, now);
     const fields = differencesOf(loggedKey(before), loggedKey(key));
     return { result: { key, secret: created.secret }, changes: [changeOf("key", "key_rotated", key, fields)] };
