@@ -53,6 +53,7 @@ const answers: readonly [string, Phase, Fault][] = [
   ["it has no primary component", "query", 1047],
   ["it loses its primary component in mid-transaction", "execute", 1047],
   ["it loses its primary component before the commit", "commit", 1047],
+  ["it has rejoined, but its storage engine refuses every write", "execute", 1030],
   ["it loses its primary component at the commit, which is not applied", "commit", 1180],
   [
     "it loses its primary component at the commit, which the others have applied",

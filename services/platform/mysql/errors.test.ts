@@ -59,8 +59,8 @@ describe("a database error", () => {
   });
 
   it.each([
-    1021, 1040, 1041, 1045, 1047, 1053, 1077, 1105, 1114, 1129, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1226, 1290,
-    1317, 1461, 1615, 1792, 1836, 1927, 1969, 2006, 2013, 3024, 3032, 3100, 3168, 4031,
+    1021, 1030, 1040, 1041, 1045, 1047, 1053, 1077, 1105, 1114, 1129, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1226,
+    1290, 1317, 1461, 1615, 1792, 1836, 1927, 1969, 2006, 2013, 3024, 3032, 3100, 3168, 4031,
   ])("is transient and loses the connection: %i", (errno) => {
     const error = mysqlError({ errno });
     expect({ transient: isTransient(error), lost: isConnectionLost(error) }).toEqual({ transient: true, lost: true });
@@ -79,7 +79,7 @@ describe("a COMMIT error", () => {
     expect(isCommitRefused(mysqlError({ errno }))).toBe(true);
   });
 
-  it.each([1021, 1040, 1045, 1047, 1053, 1105, 1114, 1158, 1180, 1203, 1317, 1927, 2006, 2013, 3100])(
+  it.each([1021, 1030, 1040, 1045, 1047, 1053, 1105, 1114, 1158, 1180, 1203, 1317, 1927, 2006, 2013, 3100])(
     "leaves the outcome unknown: %i",
     (errno) => {
       expect(isCommitRefused(mysqlError({ errno }))).toBe(false);

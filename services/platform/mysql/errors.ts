@@ -40,6 +40,7 @@ const conflictErrnos = new Set([
  */
 const lostErrnos = new Set([
   1021, // disk full
+  1030, // the storage engine failed: a Galera node that rejoined with an unknown state, to each write
   1040, // too many connections
   1041, // out of resources: Vitess throttles
   accessDenied, // the password was changed on the server but not yet here
