@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { databaseUrl } from "../../deploy/local/database-connection.ts";
+import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { presetMigrations } from "../../services/preset/app.ts";
 import { type OwnServer, startOwnServer } from "../support/own-server.ts";
 
 let server: OwnServer;
@@ -11,6 +14,8 @@ beforeAll(async () => {
     "--character-set-server=gbk",
     // Here a backslash is an ordinary character.
     "--sql-mode=NO_BACKSLASH_ESCAPES",
+    // Leaves it to the client to end each statement with a COMMIT.
+    "--autocommit=0",
   ]);
 }, 60_000);
 
@@ -26,3 +31,15 @@ it.each(["prepared", "text"] as const)(
     await pool.end();
   },
 );
+
+it("migrates, and stores what is written outside of a transaction, on a server that commits nothing by itself", async () => {
+  const url = databaseUrl(server.url, "setpoint_preset");
+  await migrate(url, presetMigrations, () => {});
+  const writer = openPool(url, 1);
+  const reader = openPool(url, 1);
+  await writer.query("CREATE TABLE notes (id INT PRIMARY KEY)");
+  await writer.query("INSERT INTO notes (id) VALUES (1)");
+  const [rows] = await reader.query<RowDataPacket[]>("SELECT id FROM notes");
+  expect(rows).toEqual([{ id: 1 }]);
+  await Promise.all([writer.end(), reader.end()]);
+});

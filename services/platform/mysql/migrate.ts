@@ -5,6 +5,7 @@ import { connectionOptions, sessionStatements } from "./database-url.ts";
 import { isAccessDenied, isAlreadyAltered, isStatementTimeout, isTransient, isUnknownDatabase } from "./errors.ts";
 import { withMigrationLock } from "./migration-lock.ts";
 import { isApplied, type Migration, type MigrationRow, readMigrations } from "./migrations.ts";
+import { commitEachStatement } from "./session.ts";
 
 const connectTimeoutMs = 5_000;
 
@@ -118,7 +119,8 @@ async function apply(
 async function open(url: string): Promise<Connection> {
   const connection = await connect(url);
   try {
-    for (const statement of sessionStatements(url)) await connection.query(statement);
+    const settings = [`SET SESSION ${commitEachStatement}`, ...sessionStatements(url)];
+    for (const statement of settings) await connection.query(statement);
     return connection;
   } catch (error) {
     connection.destroy();

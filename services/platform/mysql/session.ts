@@ -1,6 +1,9 @@
 /** The isolation level of every session, unless a transaction has its own. */
 export const setReadCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
+/** A server may leave this to its clients: then nothing would be stored that is not followed by a COMMIT. */
+export const commitEachStatement = "autocommit = 1";
+
 export const collation = "utf8mb4_bin";
 
 /**
@@ -28,7 +31,7 @@ interface SessionLimits {
 }
 
 /**
- * The statements that begin a session. All sessions use UTC, strict SQL and READ COMMITTED, and do not wait long for a
+ * The statements that begin a session. All sessions use UTC, strict SQL, autocommit and READ COMMITTED, and do not wait long for a
  * lock: whoever holds one for seconds has hung, and the default of 50 s would outlast every caller. Under REPEATABLE
  * READ, locking a row that does not exist yet locks the gap, and concurrent creations deadlock.
  */
@@ -39,6 +42,7 @@ export function sessionSettings({
   transactionSilenceMaxSeconds,
 }: SessionLimits): string[] {
   const variables = [
+    commitEachStatement,
     "time_zone = '+00:00'",
     `innodb_lock_wait_timeout = ${lockTimeoutSeconds}`,
     `sql_mode = '${strictModes.join(",")}'`,
