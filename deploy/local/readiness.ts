@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { BackgroundProcess, Exit } from "./background-process.ts";
@@ -63,14 +66,19 @@ function failedStart({ title, logFile }: Expectation, { reason, killed, isPerman
   return new FailedStart(message, killed ? reason : `${reason}: ${mostInformativeLine(logFile)}`, isPermanent);
 }
 
-/** Why an HTTP probe such as /readyz does not answer 200; undefined if it does. */
+/**
+ * Why an HTTP probe such as /readyz does not answer 200; undefined if it does. Not with `fetch`, which may be told to use
+ * a proxy (NODE_USE_ENV_PROXY): that one does not reach this machine.
+ */
 export async function lookForHttpFault(url: string): Promise<string | undefined> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
-    const body = await response.text();
-    return response.ok ? undefined : `${url} answers ${response.status}: ${body}`;
+    const request = get(url, { agent: false, signal: AbortSignal.timeout(5_000) });
+    // A timeout during the body is also reported by the request, when nobody awaits it any more.
+    request.on("error", () => {});
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    const body = await text(response);
+    return response.statusCode === 200 ? undefined : `${url} answers ${response.statusCode}: ${body}`;
   } catch (error) {
-    const { cause, message } = error as Error;
-    return `${url}: ${cause instanceof Error ? cause.message : message}`;
+    return `${url}: ${(error as Error).message}`;
   }
 }
