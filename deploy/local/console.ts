@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Home, repositoryRoot } from "./home.ts";
+import { lastLineOf } from "./last-lines.ts";
 import { ProgramFailure, runProgram } from "./program.ts";
 
 export const buildScript = join(repositoryRoot, "gateway/console/build.ts");
@@ -31,7 +32,7 @@ export async function buildConsole(
   const time = AbortSignal.timeout(timeoutMs);
   try {
     const both = AbortSignal.any([signal, time]);
-    return (await runProgram(process.execPath, [script], { env: process.env, signal: both })).trim();
+    return lastLineOf(await runProgram(process.execPath, [script], { env: process.env, signal: both }));
   } catch (error) {
     if (!time.aborted && !(error instanceof ProgramFailure)) throw error;
     const reason = error instanceof ProgramFailure ? error.output : `It took longer than ${timeoutMs / 1_000} s.`;

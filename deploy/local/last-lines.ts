@@ -28,6 +28,14 @@ function errorMessageOf(line: string): string | undefined {
   }
 }
 
+/**
+ * The result of a program that prints one line. A module that NODE_OPTIONS loads into every Node, such as
+ * `dotenv/config`, may have printed something before.
+ */
+export function lastLineOf(output: string): string {
+  return output.trim().split("\n").at(-1) ?? "";
+}
+
 function readTail(file: string): string[] {
   try {
     const descriptor = openSync(file, "r");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { openHome, repositoryRoot } from "./home.ts";
 import { runProgram } from "./program.ts";
-import { compileAhead } from "./services.ts";
+import { compileAhead, runServiceCommand } from "./services.ts";
 
 /** Prints whether Node had to load its type stripper. */
 const tellStripper = `--import=data:text/javascript,${encodeURIComponent(
@@ -46,4 +46,14 @@ it("compiles into the folder named by the environment", async () => {
   vi.stubEnv("NODE_COMPILE_CACHE", join(path, "own"));
   await compileAhead(openHome({ SETPOINT_HOME: join(path, "home") }), AbortSignal.timeout(60_000));
   expect(readdirSync(join(path, "own"))).not.toEqual([]);
+});
+
+it("returns the result of a command without what a module of NODE_OPTIONS prints", async () => {
+  const path = mkdtempSync(join(tmpdir(), "setpoint-command-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  const environment = { ...process.env, NODE_OPTIONS: "--import=data:text/javascript,console.log('loaded')" };
+  const options = { home: openHome({ SETPOINT_HOME: path }), environment, signal: AbortSignal.timeout(60_000) };
+  const help = await runServiceCommand("organization", ["help"], options);
+  expect(help).not.toContain("loaded");
+  expect(help).not.toContain("\n");
 });

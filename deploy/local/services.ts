@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, readdirSync, statSync, utimesSync } from "no
 import { join } from "node:path";
 import { type BackgroundProcess, startInBackground } from "./background-process.ts";
 import { type Home, repositoryRoot } from "./home.ts";
+import { lastLineOf } from "./last-lines.ts";
 import { loopbackHost, type Ports } from "./ports.ts";
 import { ProgramFailure, runProgram } from "./program.ts";
 import { lookForHttpFault, waitUntilUp } from "./readiness.ts";
@@ -125,17 +126,15 @@ export function probePort(name: ServiceName, environment: NodeJS.ProcessEnv): st
   return environment[probePorts[name]];
 }
 
-/** Runs a command of a service, such as `migrate`, and returns its output. */
+/** Runs a command of a service, such as `migrate`, and returns the last line of its output. */
 export async function runServiceCommand(
   name: ServiceName,
   args: readonly string[],
   { home, environment, signal }: ServiceOptions,
 ): Promise<string> {
   try {
-    return await runProgram(process.execPath, [join(repositoryRoot, entryFiles[name]), ...args], {
-      env: environment,
-      signal,
-    });
+    const command = [join(repositoryRoot, entryFiles[name]), ...args];
+    return lastLineOf(await runProgram(process.execPath, command, { env: environment, signal }));
   } catch (error) {
     if (!(error instanceof ProgramFailure)) throw error;
     appendFileSync(home.logFile(name), `${error.output}\n`, { mode: 0o600 });

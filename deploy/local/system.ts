@@ -71,7 +71,7 @@ export async function openSystem(options: SystemOptions): Promise<void> {
     const printed = await Promise.all(
       (["preset", "organization"] as const).map((name) => runServiceCommand(name, ["migrate"], service)),
     );
-    detail([...new Set(printed.map((text) => text.trim().split("\n").at(-1)))].join(", "));
+    detail([...new Set(printed)].join(", "));
   });
   await step("signing key", (detail) => detail(ensureSigningKey(home.signingKeyFile) ? "made" : "kept"));
   const keys = await step("demo", async (detail) => {
@@ -148,7 +148,7 @@ async function makeSignInLink(
 ): Promise<string> {
   const hash = createHash("sha256").update(management_key).digest("hex");
   try {
-    return (await run(["create-console-ticket", "--key", hash])).trim();
+    return await run(["create-console-ticket", "--key", hash]);
   } catch {
     // The key from an earlier start may have been disabled since.
     return "/console/";
