@@ -1,5 +1,6 @@
-import { mkdirSync } from "node:fs";
+import { accessSync, constants, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { StartError } from "./start-error.ts";
 
 /** The root of the repository. */
 export const repositoryRoot = resolve(import.meta.dirname, "../..");
@@ -20,8 +21,16 @@ export interface Home {
 export function openHome(environment: NodeJS.ProcessEnv): Home {
   const path = resolve(environment.SETPOINT_HOME || join(repositoryRoot, ".setpoint"));
   const logs = join(path, "logs");
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    mkdirSync(logs, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw new StartError(
+      `Setpoint cannot keep its data in ${path}: ${(error as Error).message}
+Make it a folder that you own and may write to, or choose another:  SETPOINT_HOME="$HOME/setpoint" npm start`,
+    );
+  }
   return {
     path,
     dataDir: join(path, "data"),
