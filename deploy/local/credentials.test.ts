@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -57,4 +57,10 @@ describe("credentials", () => {
       expect(readFileSync(file, "utf8")).toBe(content);
     },
   );
+
+  it("are not taken for empty if they cannot be read", () => {
+    // A folder is unreadable as a file even for root.
+    mkdirSync(file);
+    expect(() => findKeys(file)).toThrow(`${file} cannot be read`);
+  });
 });

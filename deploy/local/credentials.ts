@@ -21,10 +21,22 @@ export function findKeys(file: string): Keys | undefined {
 }
 
 function parseKeys(file: string): Partial<Record<keyof Keys, unknown>> {
+  const text = readText(file);
   try {
-    return JSON.parse(readFileSync(file, "utf8")) ?? {};
+    return JSON.parse(text) ?? {};
   } catch {
     return {};
+  }
+}
+
+/** After a start as root, the file is root's, and it would be wrong to say that it holds no keys. */
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StartError(
+      `${file} cannot be read: ${(error as Error).message}. Make it yours (chown), or remove it: then new keys are made.`,
+    );
   }
 }
 
