@@ -128,6 +128,8 @@ async function chooseSocketPath(directory: string): Promise<TemporaryPath> {
 
 /** A short path in a folder that only we use. */
 async function temporaryPath(name: string): Promise<TemporaryPath> {
-  const folder = await mkdtemp(join(tmpdir(), "setpoint-"));
+  const folder = await mkdtemp(join(tmpdir(), "setpoint-")).catch((error: Error) => {
+    throw new StartError(`There is no folder for temporary files: ${error.message}. Set TMPDIR to one that exists.`);
+  });
   return { path: join(folder, name), remove: () => rm(folder, { recursive: true, force: true }) };
 }
