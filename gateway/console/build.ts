@@ -39,6 +39,16 @@ function builtFrom(): string | undefined {
   }
 }
 
+/** Vite takes what follows one of these for the query or the fragment of an address, and does not find its files. */
+function refuseUnusablePath(): void {
+  const found = /[#?]/.exec(root)?.[0];
+  if (found === undefined) return;
+  console.error(
+    `Vite cannot build in a folder whose path contains "${found}": ${root}\nMove the repository elsewhere.`,
+  );
+  process.exit(1);
+}
+
 async function buildInto(folder: string): Promise<void> {
   await build({
     root: appFolder,
@@ -91,6 +101,7 @@ const hash = hashOfSources();
 if (builtFrom() === hash) {
   console.log("kept");
 } else {
+  refuseUnusablePath();
   // Built aside, and then moved into place: whoever serves it meanwhile has the old one or the new one.
   const fresh = `${dist}.${process.pid}`;
   const old = `${fresh}.old`;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "../../deploy/local/home.ts";
+import { ProgramFailure, runProgram } from "../../deploy/local/program.ts";
 import { type LocalSystem, startLocalSystem } from "../support/local-system.ts";
 import { request } from "../support/rest.ts";
 
@@ -10,15 +11,20 @@ let folder: string;
 let home: string;
 let system: LocalSystem;
 
-/** A copy of the sources without a console build, with a screen that does not compile. */
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "setpoint-broken-console-"));
-  const root = join(folder, "setpoint");
+/** A copy of the sources without a console build. */
+function copySources(root: string): void {
   for (const name of ["gateway", "services", "proto", "deploy", "package.json", "package-lock.json", "tsconfig.json"]) {
     const filter = (path: string) => !path.startsWith(join(repositoryRoot, "gateway/console/dist"));
     cpSync(join(repositoryRoot, name), join(root, name), { recursive: true, filter });
   }
   symlinkSync(join(repositoryRoot, "node_modules"), join(root, "node_modules"));
+}
+
+/** With a screen that does not compile. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "setpoint-broken-console-"));
+  const root = join(folder, "setpoint");
+  copySources(root);
   writeFileSync(join(root, "gateway/console/app/main.tsx"), "export const = broken;\n");
   home = join(folder, "home");
   system = await startLocalSystem(home, {}, { root });
@@ -48,5 +54,17 @@ describe("npm start with a console that does not compile", () => {
     const answer = await fetch(`${system.credentials.base_url}/`);
     expect([answer.status, answer.url]).toEqual([503, `${system.credentials.base_url}/console/`]);
     expect(await answer.text()).toContain("The console is not built");
+  });
+});
+
+describe("a build of the console", () => {
+  it.each(["c#", "what?"])("in a folder %s, which Vite would misread, says so", async (name) => {
+    const root = join(folder, name);
+    copySources(root);
+    const failure = await runProgram(process.execPath, [join(root, "gateway/console/build.ts")]).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(ProgramFailure);
+    expect((failure as ProgramFailure).output).toMatch(/^Vite cannot build in a folder whose path contains/);
   });
 });
