@@ -68,6 +68,8 @@ interface ServiceOptions {
   readonly home: Home;
   readonly environment: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
+  /** Called with each line that a command prints, as it is printed. */
+  readonly onLine?: (line: string) => void;
 }
 
 /** Starts a process and returns it once it responds at all; whether it is ready is another question. */
@@ -130,11 +132,11 @@ export function probePort(name: ServiceName, environment: NodeJS.ProcessEnv): st
 export async function runServiceCommand(
   name: ServiceName,
   args: readonly string[],
-  { home, environment, signal }: ServiceOptions,
+  { home, environment, signal, onLine }: ServiceOptions,
 ): Promise<string> {
   try {
     const command = [join(repositoryRoot, entryFiles[name]), ...args];
-    return lastLineOf(await runProgram(process.execPath, command, { env: environment, signal }));
+    return lastLineOf(await runProgram(process.execPath, command, { env: environment, signal, onLine }));
   } catch (error) {
     if (!(error instanceof ProgramFailure)) throw error;
     appendFileSync(home.logFile(name), `${error.output}\n`, { mode: 0o600 });

@@ -68,8 +68,9 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   const service = { home, environment, signal };
   const runOrganization = (args: readonly string[]) => runServiceCommand("organization", args, service);
   await step("schema", async (detail) => {
+    const migration = { ...service, onLine: reportWaits() };
     const printed = await Promise.all(
-      (["preset", "organization"] as const).map((name) => runServiceCommand(name, ["migrate"], service)),
+      (["preset", "organization"] as const).map((name) => runServiceCommand(name, ["migrate"], migration)),
     );
     detail([...new Set(printed)].join(", "));
   });
@@ -126,6 +127,17 @@ function openDatabase(context: Context): Promise<DatabaseUrls> {
       ORGANIZATION_DATABASE_URL: databaseUrl(database.serverUrl, "setpoint_organization"),
     };
   });
+}
+
+/** Passes on, once for each reason, that a migration waits: for a minute, it would look as if nothing happened. */
+function reportWaits(): (line: string) => void {
+  const reasons = new Set<string>();
+  return (line) => {
+    const reason = /^waiting for .*?: (.*)/.exec(line)?.[1];
+    if (reason === undefined || reasons.has(reason)) return;
+    reasons.add(reason);
+    say(`  ${line}`);
+  };
 }
 
 async function makeKeys(

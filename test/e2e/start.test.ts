@@ -156,6 +156,23 @@ describe("a start on a port that is in use", () => {
   });
 });
 
+describe("a start on a database that is out of reach", () => {
+  it("says what it waits for while it waits, and then what to check", async () => {
+    const otherHome = mkdtempSync(join(tmpdir(), "setpoint-start-"));
+    // Nothing listens there.
+    const [PRESET_DATABASE_URL, ORGANIZATION_DATABASE_URL] = [
+      "mysql://root@127.0.0.1:9/p",
+      "mysql://root@127.0.0.1:9/o",
+    ];
+    const databases = { PRESET_DATABASE_URL, ORGANIZATION_DATABASE_URL, MIGRATE_WAIT_SECONDS: "2" };
+    const { exitCode, output } = await refusalOf(startLocalSystem(otherHome, databases));
+    expect(exitCode).toBe(1);
+    expect(output.match(/^ {2}waiting for the database, .*ECONNREFUSED/gm)).toHaveLength(1);
+    expect(output).toContain("Check that it runs, and the database URL in the environment");
+    rmSync(otherHome, { recursive: true });
+  });
+});
+
 describe("a restart", () => {
   it(
     "stops everything cleanly, and keeps data, keys and compiled code",
