@@ -5,6 +5,7 @@ import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { openHome, repositoryRoot } from "./home.ts";
 import { runProgram } from "./program.ts";
 import { compileAhead, runServiceCommand } from "./services.ts";
+import { StartError } from "./start-error.ts";
 
 /** Prints whether Node had to load its type stripper. */
 const tellStripper = `--import=data:text/javascript,${encodeURIComponent(
@@ -56,4 +57,14 @@ it("returns the result of a command without what a module of NODE_OPTIONS prints
   const help = await runServiceCommand("organization", ["help"], options);
   expect(help).not.toContain("loaded");
   expect(help).not.toContain("\n");
+});
+
+it("reports why a command failed even if that cannot be logged", async () => {
+  const path = mkdtempSync(join(tmpdir(), "setpoint-command-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  const home = openHome({ SETPOINT_HOME: path });
+  // A folder in place of the log: no write to it can succeed.
+  mkdirSync(home.logFile("organization"));
+  const options = { home, environment: process.env, signal: AbortSignal.timeout(60_000) };
+  await expect(runServiceCommand("organization", ["no-such-command"], options)).rejects.toThrow(StartError);
 });

@@ -139,7 +139,11 @@ export async function runServiceCommand(
     return lastLineOf(await runProgram(process.execPath, command, { env: environment, signal, onLine }));
   } catch (error) {
     if (!(error instanceof ProgramFailure)) throw error;
-    appendFileSync(home.logFile(name), `${error.output}\n`, { mode: 0o600 });
+    try {
+      appendFileSync(home.logFile(name), `${error.output}\n`, { mode: 0o600 });
+    } catch {
+      // The disk may be full, which may be why the command failed: what it said matters more.
+    }
     throw new StartError(`The command "${args[0]}" of the ${name} service failed:\n${error.output || error.message}`);
   }
 }
