@@ -1,6 +1,6 @@
 // Makes sure that node_modules matches package-lock.json and includes the pinned Node. It runs on the machine's own
 // Node before anything is installed: plain JavaScript, no dependencies.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const modules = join(root, "node_modules");
 const lockFile = join(root, ".setpoint", "install.lock");
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
 let holdsLock = false;
 
 /**
@@ -41,15 +42,15 @@ function hasPinnedNode() {
   return existsSync(join(modules, ".bin", "node"));
 }
 
-function install() {
+async function install() {
   if (!isInstalled()) {
     console.error("Installing the dependencies (once, about a minute) ...");
     const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
-    run("npm ci", root, "npm", ["ci", "--ignore-scripts", "--include=dev", "--include=optional", ...quiet]);
+    await run("npm ci", root, "npm", ["ci", "--ignore-scripts", "--include=dev", "--include=optional", ...quiet]);
   }
   if (!hasPinnedNode()) {
     console.error("Fetching the pinned Node ...");
-    run("fetching the pinned Node", join(modules, "node"), "node", ["installArchSpecificPackage"]);
+    await run("fetching the pinned Node", join(modules, "node"), "node", ["installArchSpecificPackage"]);
     rmSync(join(modules, ".bin", "node"), { force: true });
     requireRunning(join(modules, "node", "bin", "node"));
     symlinkSync(join("..", "node", "bin", "node"), join(modules, ".bin", "node"));
@@ -74,18 +75,41 @@ The pinned Node does not run on this machine; the reason is above. If a library 
 same command again: libatomic is in the package libatomic1 of Debian and Ubuntu, and in libatomic of Fedora.`);
 }
 
-function run(step, cwd, command, args) {
+async function run(step, cwd, command, args) {
   // The Node in node_modules may be the very thing that is being replaced.
   const isOurs = (directory) => directory.startsWith(modules);
   const PATH = (process.env.PATH ?? "")
     .split(delimiter)
     .filter((directory) => !isOurs(directory))
     .join(delimiter);
-  const result = spawnSync(command, args, { cwd, env: { ...process.env, PATH }, encoding: "utf8" });
-  if (result.status === 0) return;
-  const reason = result.error?.message ?? (result.signal ? `ended by ${result.signal}` : `exit code ${result.status}`);
-  const output = `${result.stdout ?? ""}${result.stderr ?? ""}`.trim();
-  fail(`${output}\n\nThe dependencies could not be installed: ${step} failed (${reason}); its output is above.
+  // A process group of its own, so that all of it can be ended.
+  const options = { cwd, env: { ...process.env, PATH }, stdio: ["ignore", "pipe", "pipe"], detached: true };
+  const child = spawn(command, args, options);
+  // npm goes on for a while after a Ctrl-C, and would disturb the installation of the next start.
+  let isInterrupted = false;
+  const interrupt = () => {
+    isInterrupted = true;
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has ended by itself meanwhile, or could not be run.
+    }
+  };
+  for (const signal of signals) process.on(signal, interrupt);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+  }
+  const reason = await new Promise((resolve) => {
+    child.once("error", ({ message }) => resolve(message));
+    child.once("close", (code, signal) => resolve(signal ? `ended by ${signal}` : code && `exit code ${code}`));
+  });
+  for (const signal of signals) process.off(signal, interrupt);
+  if (isInterrupted) fail("Interrupted. The next start begins the installation again.");
+  if (!reason) return;
+  fail(`${output.trim()}\n\nThe dependencies could not be installed: ${step} failed (${reason}); its output is above.
 Check that the machine reaches the npm registry and has free disk space, then run the same command again.`);
 }
 
@@ -97,6 +121,7 @@ function fail(message) {
 
 /** Waits while another process installs into the same folder: two at once would delete each other's files. */
 async function takeLock() {
+  let hasSaid = false;
   for (;;) {
     try {
       mkdirSync(join(root, ".setpoint"), { recursive: true, mode: 0o700 });
@@ -111,6 +136,10 @@ async function takeLock() {
     }
     const holder = lockHolder();
     if (holder !== undefined && !isAlive(holder)) removeLockOf(holder);
+    else if (holder !== undefined && !hasSaid) {
+      console.error(`Waiting for process ${holder}, which is installing the dependencies ...`);
+      hasSaid = true;
+    }
     await delay(100);
   }
 }
@@ -154,6 +183,6 @@ if (Number(process.versions.node.split(".")[0]) < 20) {
 
 if (!isInstalled() || !hasPinnedNode()) {
   await takeLock();
-  install();
+  await install();
   rmSync(lockFile, { force: true });
 }

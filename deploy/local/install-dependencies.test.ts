@@ -87,6 +87,17 @@ it("installs once if run twice, even after an earlier run was killed", async () 
   expect(existsSync(at(".setpoint/install.lock"))).toBe(false);
 });
 
+it("ends npm with all that it started on a Ctrl-C, so that it does not disturb the next start", async () => {
+  const interrupted = spawn(process.execPath, [at(script)], { cwd: root, env: env() });
+  await expect.poll(log).toEqual(["begun"]);
+  interrupted.kill("SIGINT");
+  expect(await once(interrupted, "exit")).toEqual([1, null]);
+  expect(existsSync(at(".setpoint/install.lock"))).toBe(false);
+  write("go", "");
+  expect(await install()).toBe(0);
+  expect(log()).toEqual(["begun", "begun", "done"]);
+});
+
 it("does not remove a lock that another process has taken over meanwhile", async () => {
   leaveLockBehind();
   // After it has read who holds the lock, it sleeps until there is a file `wake`.
