@@ -41,8 +41,9 @@ export class SharedFetch<Answer> {
     if (!("error" in this.#outcome)) return this.#outcome.answer;
     const { error } = this.#outcome;
     // Not a 401, which would be about the caller's key: nobody has refused that.
-    if (this.#caller.isStale && isOfKind(error, "unauthenticated"))
-      throw unavailable("A service does not accept the expired grant.", error);
+    if (this.#caller.isStale && isOfKind(error, "unauthenticated")) {
+      throw unavailable("The organization service is out of reach, and this preset is not in memory.", error);
+    }
     throw error;
   }
 

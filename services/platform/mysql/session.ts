@@ -31,9 +31,9 @@ interface SessionLimits {
 }
 
 /**
- * The statements that begin a session. All sessions use UTC, strict SQL, autocommit and READ COMMITTED, and do not wait long for a
- * lock: whoever holds one for seconds has hung, and the default of 50 s would outlast every caller. Under REPEATABLE
- * READ, locking a row that does not exist yet locks the gap, and concurrent creations deadlock.
+ * The statements that begin a session. All sessions use UTC, strict SQL, autocommit and READ COMMITTED, and do not wait
+ * long for a lock: whoever holds one for seconds has hung, and the default of 50 s would outlast every caller. Under
+ * REPEATABLE READ, locking a row that does not exist yet locks the gap, and concurrent creations deadlock.
  */
 export function sessionSettings({
   lockTimeoutSeconds,
