@@ -73,10 +73,26 @@ describe("ByteBudget", () => {
     expect(small?.grow(2)).toBe(false);
     expect(small?.grow(1)).toBe(true);
     expect(share.reserve(1)).toBeUndefined();
-    expect(whole.reserve(smallBytes + 1)).toBeUndefined();
+    expect(whole.reserve(2 * smallBytes + 1)).toBeUndefined();
     expect(whole.reserve(smallBytes)).toBeDefined();
     large?.release();
     small?.release();
     expect([whole.used, share.used]).toEqual([smallBytes, 0]);
+  });
+
+  it("has room for large reservations whatever small ones take of the spare bytes", () => {
+    const budget = new ByteBudget(4 * smallBytes, { spareBytes: smallBytes });
+    const large = budget.reserve(smallBytes + 1);
+    const small = [budget.reserve(smallBytes / 2), budget.reserve(smallBytes / 2)];
+    expect(large?.grow(3 * smallBytes)).toBe(false);
+    expect(large?.grow(3 * smallBytes - 1)).toBe(true);
+    expect(budget.reserve(1)).toBeUndefined();
+    large?.shrinkTo(smallBytes);
+    expect(budget.used).toBe(2 * smallBytes);
+    expect(budget.reserve(3 * smallBytes + 1)).toBeUndefined();
+    expect(large?.grow(3 * smallBytes)).toBe(true);
+    for (const each of [large, ...small]) each?.release();
+    expect(budget.used).toBe(0);
+    expect(budget.reserve(4 * smallBytes + 1)).toBeUndefined();
   });
 });

@@ -10,8 +10,13 @@ export class ByteBudget {
   readonly #whole: ByteBudget | undefined;
   readonly #spareBytes: number;
   #used = 0;
+  /** By small reservations. */
+  #usedBySmall = 0;
 
-  /** Beyond the limit, small reservations get the spare bytes, so that a few large ones do not keep them out. */
+  /**
+   * The spare bytes are beyond the limit, for small reservations, so that a few large ones do not keep them out. They do
+   * not keep out large ones either, as long as they need no more than that.
+   */
   constructor(maxBytes: number, { whole, spareBytes = 0 }: { whole?: ByteBudget; spareBytes?: number } = {}) {
     this.maxBytes = maxBytes;
     this.#whole = whole;
@@ -24,13 +29,16 @@ export class ByteBudget {
   }
 
   /**
-   * Which budget has no room if a reservation grows by so many bytes: this one, or one that it is a share of. Undefined
-   * if all have.
+   * Which budget has no room for a reservation that grows by so many bytes: this one, or one that it is a share of.
+   * Undefined if all have.
    */
   fullFor(bytes: number, reservedBytes = 0): ByteBudget | undefined {
     const isSmall = reservedBytes + bytes <= smallBytes;
-    const maxBytes = isSmall ? this.maxBytes + this.#spareBytes : this.maxBytes;
-    return this.#used + bytes > maxBytes ? this : this.#whole?.fullFor(bytes, reservedBytes);
+    const spareBytes = isSmall
+      ? this.#spareBytes
+      : Math.min(this.#spareBytes, this.#usedBySmall - smallPart(reservedBytes));
+    if (this.#used + bytes > this.maxBytes + spareBytes) return this;
+    return this.#whole?.fullFor(bytes, reservedBytes);
   }
 
   /** Undefined if there is no room. */
@@ -39,17 +47,17 @@ export class ByteBudget {
     return reservation.grow(bytes) ? reservation : undefined;
   }
 
-  /** For Reservation only. */
-  take(bytes: number): void {
-    this.#used += bytes;
-    this.#whole?.take(bytes);
+  /** For Reservation only: one of them changes its size. */
+  resize(from: number, to: number): void {
+    this.#used += to - from;
+    this.#usedBySmall += smallPart(to) - smallPart(from);
+    this.#whole?.resize(from, to);
   }
+}
 
-  /** For Reservation only. */
-  give(bytes: number): void {
-    this.#used -= bytes;
-    this.#whole?.give(bytes);
-  }
+/** How many of a reservation's bytes are those of a small one: all or none. */
+function smallPart(bytes: number): number {
+  return bytes <= smallBytes ? bytes : 0;
 }
 
 /** One holder's part of a budget. After its release it holds nothing, and never will again. */
@@ -69,29 +77,28 @@ export class Reservation {
   /** Reserves so many more bytes and returns whether that was possible. If not, it holds what it held before. */
   grow(bytes: number): boolean {
     if (this.#isReleased || this.#budget.fullFor(bytes, this.#bytes)) return false;
-    this.overdraw(bytes);
+    this.#resizeTo(this.#bytes + bytes);
     return true;
   }
 
   /** For bytes that exist already and cannot be refused: they may exceed the budget. */
   overdraw(bytes: number): void {
-    if (this.#isReleased) return;
-    this.#budget.take(bytes);
-    this.#bytes += bytes;
+    if (!this.#isReleased) this.#resizeTo(this.#bytes + bytes);
   }
 
   /** Gives back everything beyond so many bytes. */
   shrinkTo(bytes: number): void {
-    if (bytes >= this.#bytes) return;
-    this.#budget.give(this.#bytes - bytes);
-    this.#bytes = bytes;
+    if (bytes < this.#bytes) this.#resizeTo(bytes);
   }
 
   /** May be called more than once. */
   release(): void {
-    if (this.#isReleased) return;
     this.#isReleased = true;
-    this.#budget.give(this.#bytes);
-    this.#bytes = 0;
+    this.#resizeTo(0);
+  }
+
+  #resizeTo(bytes: number): void {
+    this.#budget.resize(this.#bytes, bytes);
+    this.#bytes = bytes;
   }
 }
