@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const modules = join(root, "node_modules");
 const lockFile = join(root, ".setpoint", "install.lock");
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+const progressMs = 90_000;
 let holdsLock = false;
 
 /**
@@ -96,6 +97,12 @@ async function run(step, cwd, command, args) {
     }
   };
   for (const signal of signals) process.on(signal, interrupt);
+  const startedAtMs = performance.now();
+  // npm says nothing for minutes while it tries to reach its registry.
+  const progress = setInterval(() => {
+    const seconds = Math.round((performance.now() - startedAtMs) / 1_000);
+    console.error(`... ${step} is still running after ${seconds} s. If the machine is offline, end it with Ctrl-C.`);
+  }, progressMs);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text) => {
@@ -106,6 +113,7 @@ async function run(step, cwd, command, args) {
     child.once("error", ({ message }) => resolve(message));
     child.once("close", (code, signal) => resolve(signal ? `ended by ${signal}` : code && `exit code ${code}`));
   });
+  clearInterval(progress);
   for (const signal of signals) process.off(signal, interrupt);
   if (isInterrupted) fail("Interrupted. The next start begins the installation again.");
   if (!reason) return;
