@@ -37,15 +37,19 @@ function exchangeOn(
     inFlight.admitAnswer(request as unknown as FastifyRequest, reply as unknown as FastifyReply, payload);
   const admit = (keyId: string, organizationId = "organization") =>
     inFlight.admit(request as unknown as FastifyRequest, { keyId, organizationId });
+  /** Its whole body arrives. */
+  const receive = async () => {
+    const body = Readable.from([Buffer.alloc(length)]);
+    for await (const _ of inFlight.countBody(request as unknown as FastifyRequest, body));
+  };
   return {
     response,
     end: () => exchange.memory?.release(),
     admit,
-    /** And sends its body. */
-    send: async (keyId: string, organizationId?: string) => {
+    receive,
+    send: (keyId: string, organizationId?: string) => {
       admit(keyId, organizationId);
-      const body = Readable.from([Buffer.alloc(length)]);
-      for await (const _ of inFlight.countBody(request as unknown as FastifyRequest, body));
+      return receive();
     },
     answer: (bytes: number) => answerWith(Buffer.alloc(bytes)),
     stream: () => answerWith(Readable.from([])),
@@ -99,11 +103,41 @@ describe("in-flight accounting", () => {
     expect(inFlight.bytes).toBe(450 * kibibyte);
   });
 
-  it("counts no more of a large body than has arrived", async () => {
-    const exchange = exchangeOn(new FakeSocket(), { method: "POST", length: 400 * kibibyte });
-    exchange.admit("key");
-    expect(inFlight.bytes).toBe(4 * kibibyte);
-    expect(() => exchangeOn(new FakeSocket(), { method: "POST", length: 400 * kibibyte }).admit("key")).not.toThrow();
+  it("takes back the room of a body that does not arrive, when others need it", async () => {
+    const large = { method: "POST", length: 400 * kibibyte };
+    const silent = exchangeOn(new FakeSocket(), large);
+    silent.admit("key");
+    vi.advanceTimersByTime(1_000);
+    expect(() => exchangeOn(new FakeSocket(), large).admit("key")).toThrow("This key has too many");
+    vi.advanceTimersByTime(1);
+    expect(inFlight.bytes).toBe(400 * kibibyte);
+    await exchangeOn(new FakeSocket(), large).send("key");
+    expect(inFlight.bytes).toBe(404 * kibibyte);
+    silent.end();
+    expect(inFlight.bytes).toBe(400 * kibibyte);
+  });
+
+  it.each([true, false])(
+    "counts a body as it arrives once its room was taken back; taken by now: %s",
+    async (isTaken) => {
+      const large = { method: "POST", length: 400 * kibibyte };
+      const slow = exchangeOn(new FakeSocket(), large);
+      slow.admit("key");
+      vi.advanceTimersByTime(1_001);
+      const other = exchangeOn(new FakeSocket(), large);
+      other.admit("key");
+      if (isTaken) return expect(slow.receive()).rejects.toThrow("This key has too many");
+      other.end();
+      await slow.receive();
+      expect(inFlight.bytes).toBe(400 * kibibyte);
+    },
+  );
+
+  it("leaves the room of a body that has arrived, however long ago", async () => {
+    await exchangeOn(new FakeSocket(), { method: "POST", length: 400 * kibibyte }).send("key");
+    vi.advanceTimersByTime(60_000);
+    expect(() => exchangeOn(new FakeSocket(), { method: "POST", length: 101 * kibibyte }).admit("key")).toThrow();
+    expect(inFlight.bytes).toBe(400 * kibibyte);
   });
 
   it("refuses a large body at once if there is no room for it", async () => {

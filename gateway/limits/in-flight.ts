@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { ByteBudget, Reservation, smallBytes } from "../../services/platform/process/byte-budget.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { HttpError, retryAfterSeconds, tooManyRequests } from "../json/http-error.ts";
 import { largeBytes, payloadBytes } from "./payload.ts";
 import { attachMemory, RequestMemory, requestBytes } from "./request-memory.ts";
@@ -23,6 +24,12 @@ const sparePart = 1 / 8;
 /** Of the whole: what the requests of one organization may take together, and those of one key. */
 const [organizationPart, keyPart] = [3 / 4, 1 / 2];
 
+/**
+ * The room for a large body is taken back, when others need it, if after this time less of it has arrived than this many
+ * bytes for each further millisecond. From then on it counts as it arrives.
+ */
+const [arrivalGraceMs, arrivalBytesPerMs] = [1_000, 1_024];
+
 /** Whose request it is. */
 export interface InFlightCaller {
   readonly keyId: string;
@@ -37,9 +44,9 @@ interface Share {
 }
 
 /**
- * Bounds the memory between clients and services: bodies as they arrive, answers until the client has received them.
- * Beyond it, new work is refused, and work in flight is finished. No key gets more than half, no organization more than
- * three quarters; small requests and answers have something of their own beyond all three.
+ * Bounds the memory between clients and services: bodies from the moment they are announced, answers until the client
+ * has received them. Beyond it, new work is refused, and work in flight is finished. No key gets more than half, no
+ * organization more than three quarters; small requests and answers have something of their own beyond all three.
  */
 export class InFlight {
   readonly #limits: InFlightLimits;
@@ -47,6 +54,8 @@ export class InFlight {
   readonly #budget: ByteBudget;
   readonly #organizations = new Map<string, Share>();
   readonly #keys = new Map<string, Share>();
+  /** Those that hold room for a large body which has not arrived completely. */
+  readonly #arriving = new Set<RequestMemory>();
 
   constructor(limits: InFlightLimits, metrics: Metrics) {
     this.#limits = limits;
@@ -71,25 +80,26 @@ export class InFlight {
     const key = this.#keys.get(keyId) ?? this.#newShare(keyPart, organization.budget);
     if (key.requests >= this.#limits.keyRequestsMax) throw this.#keyRefusal();
     const bytes = Math.max(requestBytes, this.#announcedBytes(request));
-    const full = key.budget.fullFor(bytes);
+    const full = this.#fullFor(key.budget, bytes);
     if (full) throw this.#refusal(full, key.budget);
     const reservation = new Reservation(key.budget);
-    // A large body counts as it arrives: who only announces one must not keep others out.
-    reservation.grow(bytes <= smallBytes ? bytes : requestBytes);
+    reservation.grow(bytes);
     enter(this.#organizations, organizationId, organization);
     enter(this.#keys, keyId, key);
-    const onRelease = () => {
+    const memory = new RequestMemory(key.budget, reservation, () => {
       leave(this.#organizations, organizationId, organization);
       leave(this.#keys, keyId, key);
-    };
-    attachMemory(request, new RequestMemory(key.budget, reservation, onRelease));
+      this.#arriving.delete(memory);
+    });
+    if (bytes > smallBytes) this.#arriving.add(memory);
+    attachMemory(request, memory);
   }
 
-  /** Counts the body of an admitted request as it arrives, unless it is known to be small. */
+  /** Counts the body of an admitted request as it arrives, if it is large or its length was not announced. */
   countBody(request: FastifyRequest, body: Readable): Readable {
     const { memory, headers } = request;
-    const isCounted = headers["transfer-encoding"] === undefined && this.#announcedBytes(request) <= smallBytes;
-    return memory && !isCounted ? Readable.from(this.#countedChunks(memory, body)) : body;
+    const isCounted = headers["transfer-encoding"] !== undefined || this.#announcedBytes(request) > smallBytes;
+    return memory && isCounted ? Readable.from(this.#countedChunks(memory, body)) : body;
   }
 
   /** Makes room for an answer, or returns an error to send instead if the request can be repeated. */
@@ -114,7 +124,7 @@ export class InFlight {
     const memory =
       request.memory ?? attachMemory(request, new RequestMemory(this.#budget, new Reservation(this.#budget)));
     const { budget, reservation } = memory;
-    const full = budget.fullFor(bytes, reservation.bytes);
+    const full = this.#fullFor(budget, bytes, reservation.bytes);
     if (!full) {
       reservation.grow(bytes);
       return undefined;
@@ -140,19 +150,39 @@ export class InFlight {
     return bytes <= this.#limits.bodyBytesMax || bytes <= request.routeOptions.bodyLimit ? bytes : 0;
   }
 
-  async *#countedChunks({ budget, reservation }: RequestMemory, body: Readable): AsyncGenerator<Buffer> {
-    let received = 0;
+  async *#countedChunks(memory: RequestMemory, body: Readable): AsyncGenerator<Buffer> {
+    const { budget, reservation } = memory;
     // A refused body is not destroyed: the rest of it is still received, and dropped.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      received += chunk.length;
-      const missing = received - reservation.bytes;
+      memory.receivedBytes += chunk.length;
+      const missing = memory.receivedBytes - reservation.bytes;
       if (missing > 0) {
-        const full = budget.fullFor(missing, reservation.bytes);
+        const full = this.#fullFor(budget, missing, reservation.bytes);
         if (full) throw this.#refusal(full, budget);
         reservation.grow(missing);
       }
       yield chunk;
     }
+    this.#arriving.delete(memory);
+  }
+
+  /** Which budget has no room for so many more bytes, even after all has been taken back that could be. */
+  #fullFor(budget: ByteBudget, bytes: number, reservedBytes = 0): ByteBudget | undefined {
+    const full = budget.fullFor(bytes, reservedBytes);
+    return full && this.#takeBackUnsent() ? budget.fullFor(bytes, reservedBytes) : full;
+  }
+
+  /** Returns whether anything was taken back from bodies that do not arrive, or too slowly. */
+  #takeBackUnsent(): boolean {
+    const nowMs = monotonicMs();
+    const late = [...this.#arriving].filter(
+      ({ receivedBytes, admittedAtMs }) => receivedBytes < arrivalBytesPerMs * (nowMs - admittedAtMs - arrivalGraceMs),
+    );
+    for (const memory of late) {
+      this.#arriving.delete(memory);
+      memory.reservation.shrinkTo(Math.max(requestBytes, memory.receivedBytes));
+    }
+    return late.length > 0;
   }
 
   /** For a request of the key with this budget, if the other one has no room for it. */

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { ByteBudget, Reservation } from "../../services/platform/process/byte-budget.ts";
+import { monotonicMs } from "../../services/platform/process/clock.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -16,6 +17,9 @@ export class RequestMemory {
   /** The share of the key or, without a key, the whole budget. */
   readonly budget: ByteBudget;
   readonly reservation: Reservation;
+  /** How much of a large body has arrived. */
+  receivedBytes = 0;
+  readonly admittedAtMs = monotonicMs();
   /** Ends an answer that takes too long to be read. */
   readTimer: NodeJS.Timeout | undefined;
   readonly #onRelease: (() => void) | undefined;

@@ -54,6 +54,9 @@ async function makeTraffic(credentials: LocalSystem["credentials"]): Promise<voi
   await rest("GET", "/organization/members", management_key);
   const used = { model: "@preset/watched", messages: [{ role: "user", content: "Hello" }] };
   expect((await rest("POST", "/chat/completions", api_key, used)).status).toBe(200);
+  const headers = { authorization: `Bearer ${api_key}`, "content-type": "application/json" };
+  const streamed = { method: "POST", headers, body: JSON.stringify({ ...used, stream: true }) };
+  expect(await (await fetch(`${base_url}/api/v1/chat/completions`, streamed)).text()).toContain("[DONE]");
   await failPartOfBatch(credentials);
 }
 
