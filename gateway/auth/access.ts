@@ -157,6 +157,8 @@ export class Access {
 
   #admit(request: FastifyRequest, reply: FastifyReply, named: NamedWorkspace, authenticated: Authenticated): void {
     const { key, grant, isStale } = authenticated;
+    // Before the limits: the log names those who exceed one.
+    if (request.exchange) request.exchange.principal = grant.principal;
     this.#limits.admit(request, reply, grant);
     // Only now, so that a bad key is reported first.
     if (named.violations.length > 0) throw invalidRequest(named.violations);

@@ -1,3 +1,5 @@
+import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import { loggedCaller } from "../../services/platform/auth/logged-caller.ts";
 import type { Logger } from "../../services/platform/observe/logger.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { Span, Trace } from "../../services/platform/observe/trace.ts";
@@ -10,6 +12,10 @@ interface AccessEntry {
   readonly ms: number;
   readonly requestId: string;
   readonly trace?: Trace | undefined;
+  /** Undefined if its credential was not accepted, or not looked at. */
+  readonly principal?: Principal | undefined;
+  /** What is known about this kind of request beyond all that. */
+  readonly details?: Readonly<Record<string, string | number | undefined>> | undefined;
   /** Logged only at level debug. */
   readonly isQuiet?: boolean;
 }
@@ -24,10 +30,20 @@ export class AccessLog {
     this.#metrics = metrics;
   }
 
-  record({ method, route = "none", status, ms, requestId, trace, isQuiet = false }: AccessEntry): void {
+  record(entry: AccessEntry): void {
+    const { method, route = "none", status, ms, requestId, trace, principal, details, isQuiet = false } = entry;
     this.#metrics.requestHandled(operationOf(method, route, status), String(status), ms / 1000);
     this.#logger[isQuiet ? "debug" : "info"](
-      { method, route, status, ms: Math.round(ms * 100) / 100, request_id: requestId, trace_id: trace?.traceId },
+      {
+        method,
+        route,
+        status,
+        ms: Math.round(ms * 100) / 100,
+        request_id: requestId,
+        trace_id: trace?.traceId,
+        ...(principal && loggedCaller(principal)),
+        ...details,
+      },
       "request",
     );
     if (trace?.span) endSpan(trace.span, method, route, status);

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { type Trace, type Tracer, traceOf } from "../../services/platform/observe/trace.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { AccessLog } from "./access-log.ts";
@@ -11,6 +12,9 @@ declare module "fastify" {
   }
 }
 
+/** May be added to until the request is over. */
+export type LogDetails = Record<string, string | number | undefined>;
+
 /** A request whose headers have arrived, and whose answer has not been sent completely. */
 interface Exchange {
   readonly reply: FastifyReply;
@@ -18,6 +22,10 @@ interface Exchange {
   /** The trace that the work for it belongs to. */
   readonly trace: Trace | undefined;
   isRecorded: boolean;
+  /** Who makes it, once that is known. */
+  principal?: Principal;
+  /** What its log line says beyond what every line does. */
+  details?: LogDetails;
   /** Released when the exchange ends, in whatever way. */
   memory?: { release(): void };
   /** Starts the work, if the request waits for its turn. */
@@ -132,6 +140,8 @@ export class Exchanges {
       ms: monotonicMs() - exchange.startedAtMs,
       requestId: request.id,
       trace: exchange.trace,
+      principal: exchange.principal,
+      details: exchange.details,
       isQuiet: isQuiet(routeOptions),
     });
   }

@@ -3,7 +3,7 @@ import { canceled } from "../../../services/platform/domain/domain-error.ts";
 import type { Logger } from "../../../services/platform/observe/logger.ts";
 import { monotonicMs } from "../../../services/platform/process/clock.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
-import { clientClosedRequest } from "../../http/exchanges.ts";
+import { clientClosedRequest, type LogDetails } from "../../http/exchanges.ts";
 import { logIdsOf } from "../../http/log-ids.ts";
 import { countsTokens, dialectByCall } from "../calls.ts";
 import type { AnswerKind, InferenceMetrics } from "../inference-metrics.ts";
@@ -14,6 +14,7 @@ import { ClientReading } from "./client-reading.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Failure, failureError, statusOf } from "./failures.ts";
 import type { Candidate, ForwardRequest } from "./forward-request.ts";
+import { shownModel } from "./shown-model.ts";
 import type { StalledAnswers } from "./stalled-answers.ts";
 
 export interface ForwardingParts {
@@ -35,6 +36,7 @@ export class Forwarding implements AttemptsOwner {
   readonly #resolve: () => void;
   readonly #reject: (error: Error) => void;
   readonly #startedAtMs = monotonicMs();
+  readonly #details: LogDetails;
   readonly #attempts: Attempts;
   readonly #reading: ClientReading;
   /** Undefined until it has begun. */
@@ -57,6 +59,8 @@ export class Forwarding implements AttemptsOwner {
     this.#reject = reject;
     const { headers, exchange } = reply.request;
     const { isStreamed } = outgoing;
+    this.#details = { preset: preset && `${preset.slug}@${preset.version}`, model: shownModel(outgoing.model) };
+    if (exchange) exchange.details = this.#details;
     this.#kind = countsTokens(call) ? "count" : isStreamed ? "stream" : "whole";
     const attempted = { call, headers, isStreamed, preset, trace: exchange?.trace, startedAtMs: this.#startedAtMs };
     this.#attempts = new Attempts(parts.metrics, deadlines, attempted, candidates, this);
@@ -86,7 +90,10 @@ export class Forwarding implements AttemptsOwner {
     const { upstream, model, hiddenSecret } = this.#attempts;
     const request = { reply: this.#reply, dialect: this.#dialect, model, explanation: this.#explanation, hiddenSecret };
     this.#answer = new ClientAnswer(request, upstream, status, headers, this.#parts.isDraining());
-    this.#parts.metrics.answerBegun(upstream.name, this.#kind, monotonicMs() - this.#startedAtMs);
+    const ms = monotonicMs() - this.#startedAtMs;
+    this.#parts.metrics.answerBegun(upstream.name, this.#kind, ms);
+    // From a list, it may be another model than the first.
+    Object.assign(this.#details, { model: shownModel(model), upstream: upstream.name, first_byte_ms: Math.round(ms) });
     this.#resolve();
   }
 
@@ -97,7 +104,10 @@ export class Forwarding implements AttemptsOwner {
   ended(): void {
     this.#answer?.end();
     const usage = this.#answer?.usage;
-    if (usage) this.#parts.metrics.used(this.#attempts.upstream.name, usage);
+    if (usage) {
+      this.#parts.metrics.used(this.#attempts.upstream.name, usage);
+      Object.assign(this.#details, { input_tokens: usage.input, output_tokens: usage.output });
+    }
     this.#finish(this.#reply.raw.statusCode);
   }
 
@@ -151,6 +161,7 @@ export class Forwarding implements AttemptsOwner {
     this.#reply.raw.off("close", this.#clientGone);
     this.#reply.request.raw.socket.off("end", this.#clientGone);
     const { upstream, bytesSent } = this.#attempts;
+    this.#details.upstream = upstream.name;
     const ms = monotonicMs() - this.#startedAtMs;
     this.#parts.metrics.ended(upstream.name, status, ms, bytesSent, this.#answer?.bytes ?? 0);
   }

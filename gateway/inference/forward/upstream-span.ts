@@ -1,9 +1,9 @@
-import { containsKey } from "../../../services/platform/auth/key-format.ts";
 import type { Span } from "../../../services/platform/observe/trace.ts";
 import { type CallName, countsTokens } from "../calls.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { modelIn } from "./answer-model.ts";
 import type { ClientAnswer } from "./client-answer.ts";
+import { shownModel } from "./shown-model.ts";
 
 /** The preset that a request was made with. */
 export interface UsedPreset {
@@ -21,12 +21,11 @@ export function beginUpstreamSpan(
 ): Span {
   // All dialects are conversations.
   const operation = countsTokens(call) ? "count_tokens" : "chat";
-  // The only text in it that the caller wrote.
-  const shownModel = containsKey(model) ? "unknown" : model;
-  return parent.beginCall(`${operation} ${shownModel}`, {
+  const modelName = shownModel(model);
+  return parent.beginCall(`${operation} ${modelName}`, {
     "gen_ai.operation.name": operation,
     "gen_ai.provider.name": upstream.name,
-    "gen_ai.request.model": shownModel,
+    "gen_ai.request.model": modelName,
     "server.address": upstream.baseUrl.hostname,
     "setpoint.preset.slug": preset?.slug,
     "setpoint.preset.version": preset?.version,

@@ -77,13 +77,14 @@ export function openContext(
 export async function callContext(
   call: IncomingCall,
   verifier: AccessTokenVerifier,
-  record: Pick<OpenContext, "trace" | "partFailed">,
+  record: Pick<OpenContext, "trace" | "partFailed"> & { readonly actsForOthers: () => void },
 ): Promise<CallContext> {
   const arrivedAtMs = monotonicMs();
   const context: CallContext = {
     ...openContext(call, record),
     ...callerOf(await verifier.authenticate(call.header("authorization"))),
     onBehalfOf: async (accessToken, timeoutMs) => {
+      record.actsForOthers();
       if (timeoutMs < 0) throw invalidRequest([{ path: "timeout_ms", message: "must be at least 0" }]);
       const deadlineMs = timeoutMs === 0 ? context.deadlineMs : Math.min(context.deadlineMs, arrivedAtMs + timeoutMs);
       return { ...context, deadlineMs, ...callerOf(await verifier.verify(accessToken)) };

@@ -1,5 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
+import { loggedCaller } from "../auth/logged-caller.ts";
+import type { Principal } from "../auth/principal.ts";
 import { DomainError } from "../domain/domain-error.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -28,6 +30,8 @@ export class CallRecord {
   readonly #startedAtMs = monotonicMs();
   readonly trace: Trace | undefined;
   #isCallerKnown = false;
+  /** Undefined if there are several. */
+  #caller: Principal | undefined;
 
   constructor(rpc: string, call: IncomingCall, parts: CallLogParts) {
     this.#rpc = rpc;
@@ -40,10 +44,16 @@ export class CallRecord {
   }
 
   /** From here on, what is logged was sent by someone with an access token. */
-  callerIsKnown(): void {
+  callerIsKnown(caller: Principal): void {
     this.#isCallerKnown = true;
+    this.#caller = caller;
     this.#nameRequest();
   }
+
+  /** Its parts have access tokens of their own: it is not only its caller's. */
+  readonly actsForOthers = (): void => {
+    this.#caller = undefined;
+  };
 
   /** The method succeeded; its caller may have been told something else before. */
   succeeded(): void {
@@ -90,6 +100,7 @@ export class CallRecord {
       ms: Math.round(seconds * 1e5) / 100,
       request_id: this.#requestIds(),
       trace_id: this.trace?.traceId,
+      ...(this.#caller && loggedCaller(this.#caller)),
     };
     if (this.trace?.span) this.#endSpan(this.trace.span, code);
     if (fault) logger.error({ ...line, err: fault }, "rpc failed");

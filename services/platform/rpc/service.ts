@@ -76,7 +76,7 @@ export function serveService<S extends DescService>(
 ): ServedService {
   return wrap(descriptor, implementation, parts, async (call, record) => {
     const context = await callContext(call, parts.verifier, record);
-    record.callerIsKnown();
+    record.callerIsKnown(context.principal);
     return context;
   });
 }
