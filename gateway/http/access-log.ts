@@ -4,6 +4,9 @@ import type { Logger } from "../../services/platform/observe/logger.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { Span, Trace } from "../../services/platform/observe/trace.ts";
 
+/** What the log line of some requests says beyond what that of every request does. */
+export type LogDetails = Record<string, string | number | undefined>;
+
 /** What is known about a request when it is over. Bytes that are not a request have neither a method nor a route. */
 interface AccessEntry {
   readonly method?: string;
@@ -14,8 +17,7 @@ interface AccessEntry {
   readonly trace?: Trace | undefined;
   /** Undefined if its credential was not accepted, or not looked at. */
   readonly principal?: Principal | undefined;
-  /** What is known about this kind of request beyond all that. */
-  readonly details?: Readonly<Record<string, string | number | undefined>> | undefined;
+  readonly details?: Readonly<LogDetails> | undefined;
   /** Logged only at level debug. */
   readonly isQuiet?: boolean;
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { type Trace, type Tracer, traceOf } from "../../services/platform/observe/trace.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
-import type { AccessLog } from "./access-log.ts";
+import type { AccessLog, LogDetails } from "./access-log.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -11,9 +11,6 @@ declare module "fastify" {
     exchange: Exchange | undefined;
   }
 }
-
-/** May be added to until the request is over. */
-export type LogDetails = Record<string, string | number | undefined>;
 
 /** A request whose headers have arrived, and whose answer has not been sent completely. */
 interface Exchange {
@@ -24,7 +21,7 @@ interface Exchange {
   isRecorded: boolean;
   /** Who makes it, once that is known. */
   principal?: Principal;
-  /** What its log line says beyond what every line does. */
+  /** May be added to until the request is over. */
   details?: LogDetails;
   /** Released when the exchange ends, in whatever way. */
   memory?: { release(): void };
