@@ -83,11 +83,13 @@ const inMidBody: [string, () => string][] = [
   ],
 ];
 
+const waysToLeave: [string, (connection: RawConnection) => void][] = [
+  ["with a reset", (connection) => connection.reset()],
+  ["by closing", (connection) => connection.hangUp()],
+];
+
 describe("a caller that hangs up", () => {
-  describe.each([
-    ["with a reset", (connection: RawConnection) => connection.reset()],
-    ["by closing", (connection: RawConnection) => connection.hangUp()],
-  ])("%s", (_name, leave) => {
+  describe.each(waysToLeave)("%s", (_name, leave) => {
     it.each(inMidBody)("%s is logged as 499, or as 400 if that answer came first", async (_where, sent) => {
       const before = (await telemetry.counted(operation, 499)) + (await telemetry.counted(operation, 400));
       const connection = await open();
@@ -109,6 +111,90 @@ describe("a caller that hangs up", () => {
         await expect.poll(telemetry.connections, soon).toBe(0);
       },
     );
+
+    it("while its key is checked is logged as 499, or as 400 for an incomplete request", async () => {
+      const { apiKey: key } = await stack.tenants.createOrganization();
+      await locked(stack.organizationPool, "LOCK TABLES api_keys WRITE", "UNLOCK TABLES", async () => {
+        for (const sent of [
+          head(`Content-Length: ${good.length}`, { key }) + good,
+          head("Content-Length: 9", { key }),
+        ]) {
+          const connection = await open();
+          connection.send(sent);
+          await expect.poll(telemetry.connections, soon).toBe(1);
+          leave(connection);
+          await expect.poll(telemetry.connections, soon).toBe(0);
+        }
+        await expect.poll(telemetry.logged, soon).toHaveLength(2);
+        const [complete, incomplete] = telemetry.logged();
+        expect(complete).toBe(499);
+        expect([400, 499]).toContain(incomplete);
+      });
+    });
+
+    it("while its request is processed is logged as 499, once", async () => {
+      await create("worked-on");
+      telemetry.clearLog();
+      const lock = "SELECT slug FROM presets WHERE slug = 'worked-on' FOR UPDATE";
+      const before = await telemetry.counted(operation, 499);
+      await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
+        const connection = await open();
+        connection.send(creation("worked-on"));
+        await expect.poll(telemetry.connections, soon).toBe(1);
+        leave(connection);
+        await expect.poll(telemetry.logged, soon).toEqual([499]);
+      });
+      await create("after-it");
+      await expect.poll(telemetry.logged, soon).toEqual([499, 200]);
+      expect(await telemetry.counted(operation, 499)).toBe(before + 1);
+    });
+
+    it("while its change waits for a lock changes nothing", async () => {
+      const slug = freshName("not-changed");
+      await create(slug);
+      telemetry.clearLog();
+      const body = '{"name":"Changed"}';
+      const change = [
+        `PATCH /api/v1/presets/${slug} HTTP/1.1`,
+        "Host: test",
+        `Authorization: Bearer ${stack.apiKey}`,
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+      ].join("\r\n");
+      const lock = `SELECT slug FROM presets WHERE slug = '${slug}' FOR UPDATE`;
+      await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
+        const connection = await open();
+        connection.send(change);
+        await expect.poll(() => waitsForLock(stack.presetPool), soon).toBe(true);
+        leave(connection);
+        await expect.poll(telemetry.logged, soon).toEqual([499]);
+      });
+      const { json } = await stack.request("GET", `/presets/${slug}/changes`, {
+        key: stack.apiKey,
+        headers: { connection: "close" },
+      });
+      expect(json.total_count).toBe(1);
+    });
+
+    it.each([
+      ["list", "", "ListPresets"],
+      ["preset", "/read", "GetPreset"],
+      ["history", "/read/versions", "ListVersions"],
+    ])("while its %s is being read is logged as 499, and the read is canceled", async (_what, path, rpc) => {
+      await create("read");
+      telemetry.clearLog();
+      const endsBefore = ends(rpc).length;
+      await locked(stack.presetPool, "LOCK TABLES presets WRITE", "UNLOCK TABLES", async () => {
+        const connection = await open();
+        connection.send(read(path));
+        await expect.poll(() => statementsBehindLock(stack.presetPool), soon).toBe(1);
+        leave(connection);
+        await expect.poll(telemetry.logged, soon).toEqual([499]);
+        // The service hears of it a moment later.
+        await sleep(200);
+      });
+      await expect.poll(() => ends(rpc).slice(endsBefore), soon).toEqual(["CANCELED"]);
+    });
   });
 
   it("with a reset in mid-body is logged as 499, not as an error", async () => {
@@ -117,84 +203,6 @@ describe("a caller that hangs up", () => {
     await expect.poll(telemetry.connections, soon).toBe(1);
     connection.reset();
     await expect.poll(telemetry.logged, soon).toEqual([499]);
-  });
-
-  it("while its key is checked is logged as 499", async () => {
-    const { apiKey: key } = await stack.tenants.createOrganization();
-    await locked(stack.organizationPool, "LOCK TABLES api_keys WRITE", "UNLOCK TABLES", async () => {
-      for (const sent of [head(`Content-Length: ${good.length}`, { key }) + good, head("Content-Length: 9", { key })]) {
-        const connection = await open();
-        connection.send(sent);
-        await expect.poll(telemetry.connections, soon).toBe(1);
-        connection.reset();
-        await expect.poll(telemetry.connections, soon).toBe(0);
-      }
-      await expect.poll(telemetry.logged, soon).toEqual([499, 499]);
-    });
-  });
-
-  it("while its request is processed is logged as 499, once", async () => {
-    await create("worked-on");
-    telemetry.clearLog();
-    const lock = "SELECT slug FROM presets WHERE slug = 'worked-on' FOR UPDATE";
-    const before = await telemetry.counted(operation, 499);
-    await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
-      const connection = await open();
-      connection.send(creation("worked-on"));
-      await expect.poll(telemetry.connections, soon).toBe(1);
-      connection.reset();
-      await expect.poll(telemetry.logged, soon).toEqual([499]);
-    });
-    await create("after-it");
-    await expect.poll(telemetry.logged, soon).toEqual([499, 200]);
-    expect(await telemetry.counted(operation, 499)).toBe(before + 1);
-  });
-
-  it("while its change waits for a lock changes nothing", async () => {
-    const slug = freshName("not-changed");
-    await create(slug);
-    telemetry.clearLog();
-    const body = '{"name":"Changed"}';
-    const change = [
-      `PATCH /api/v1/presets/${slug} HTTP/1.1`,
-      "Host: test",
-      `Authorization: Bearer ${stack.apiKey}`,
-      "Content-Type: application/json",
-      `Content-Length: ${body.length}\r\n\r\n${body}`,
-    ].join("\r\n");
-    const lock = `SELECT slug FROM presets WHERE slug = '${slug}' FOR UPDATE`;
-    await locked(stack.presetPool, ["START TRANSACTION", lock], "ROLLBACK", async () => {
-      const connection = await open();
-      connection.send(change);
-      await expect.poll(() => waitsForLock(stack.presetPool), soon).toBe(true);
-      connection.reset();
-      await expect.poll(telemetry.logged, soon).toEqual([499]);
-    });
-    const { json } = await stack.request("GET", `/presets/${slug}/changes`, {
-      key: stack.apiKey,
-      headers: { connection: "close" },
-    });
-    expect(json.total_count).toBe(1);
-  });
-
-  it.each([
-    ["list", "", "ListPresets"],
-    ["preset", "/read", "GetPreset"],
-    ["history", "/read/versions", "ListVersions"],
-  ])("while its %s is being read is logged as 499, and the read is canceled", async (_what, path, rpc) => {
-    await create("read");
-    telemetry.clearLog();
-    const endsBefore = ends(rpc).length;
-    await locked(stack.presetPool, "LOCK TABLES presets WRITE", "UNLOCK TABLES", async () => {
-      const connection = await open();
-      connection.send(read(path));
-      await expect.poll(() => statementsBehindLock(stack.presetPool), soon).toBe(1);
-      connection.reset();
-      await expect.poll(telemetry.logged, soon).toEqual([499]);
-      // The service hears of it a moment later.
-      await sleep(200);
-    });
-    await expect.poll(() => ends(rpc).slice(endsBefore), soon).toEqual(["CANCELED"]);
   });
 
   it("with pipelined requests is logged as 499 for each unanswered one", async () => {

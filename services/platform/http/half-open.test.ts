@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { answerHalfClosed } from "./half-open.ts";
 import { bindHttpServer, closeHttpServer } from "./http-server.ts";
@@ -39,5 +39,25 @@ describe("answerHalfClosed", () => {
   it("is needed, because Node itself does not answer it", async () => {
     await serve(() => {});
     expect(await answerTo(request)).toBe("");
+  });
+
+  it("closes the connection if nothing was sent for a second", async () => {
+    server = createServer(() => {});
+    answerHalfClosed(server);
+    const begunAtMs = performance.now();
+    expect(await answerTo(request)).toBe("");
+    expect(performance.now() - begunAtMs).toBeGreaterThan(900);
+  });
+
+  it("waits for the rest of an answer that is still being sent", async () => {
+    server = createServer(async (_request, response) => {
+      for (const part of ["a", "b", "c", "d"]) {
+        response.write(part);
+        await sleep(600);
+      }
+      response.end("e");
+    });
+    answerHalfClosed(server);
+    expect((await answerTo(request)).replaceAll(/[^a-e]/g, "")).toMatch(/abcde$/);
   });
 });
