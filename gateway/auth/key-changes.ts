@@ -23,7 +23,7 @@ export class KeyChanges {
   /**
    * Awaits a change and drops the keys that it concerns from the cache, so that it applies to the next request through
    * this gateway; other gateways notice within the life of an access token. If the call fails and its outcome is
-   * unknown, the keys that it may concern are dropped.
+   * unknown, the keys that it may concern are dropped, and not cached until it is certain.
    */
   async watch<Answer>(
     change: Promise<Answer>,
@@ -35,7 +35,7 @@ export class KeyChanges {
       this.#exchange.forgetWhere(isChanged(answer));
       return answer;
     } catch (error) {
-      if (!isOfKind(error, ...refusals)) this.#exchange.forgetWhere(mayBeChanged);
+      if (!isOfKind(error, ...refusals)) this.#exchange.forgetUntilSettled(mayBeChanged);
       throw error;
     }
   }

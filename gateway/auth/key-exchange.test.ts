@@ -339,4 +339,14 @@ describe("KeyExchange after key changes", () => {
     access.failure = undefined;
     expect(await tokenFor()).toBe("token-2");
   });
+
+  it("asks each time while a change of unknown outcome may yet be stored, and caches the key after that", async () => {
+    for (const key of ["a/old", "b"]) await tokenFor(key);
+    exchange.forgetUntilSettled((_principal, secret) => secret === "a/old");
+    for (const key of ["a/old", "a/new", "a/old", "b"]) await tokenFor(key);
+    expect(access.calls.map(({ key }) => key)).toEqual(["a/old", "b", "a/old", "a/new", "a/old"]);
+    await pass(30_000);
+    for (const key of ["a/old", "a/new", "a/old", "a/new"]) await tokenFor(key);
+    expect(access.calls.slice(5).map(({ key }) => key)).toEqual(["a/old", "a/new"]);
+  });
 });

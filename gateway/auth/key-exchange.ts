@@ -41,6 +41,11 @@ export type IsChanged = (principal: Principal, secret: string) => boolean;
 
 const refusalTtlMs = 5_000;
 /**
+ * When a change whose outcome is unknown has certainly been stored, or never will be: a service gives up a call after 15
+ * seconds, and its database connection 8 seconds after it has sent the commit.
+ */
+const settledAfterMs = 30_000;
+/**
  * A grant is not used in the last tenth of its life, nor in its last second: lifetimes are rounded to whole seconds.
  */
 const usableShare = 0.9;
@@ -59,6 +64,8 @@ export class KeyExchange {
   readonly #pending = new TransientMap<string, { readonly grant: Promise<Grant>; readonly deadlineMs: number }>();
   /** For each exchange in flight, the changes of keys since it began. */
   readonly #changesMeanwhile = new Set<IsChanged[]>();
+  /** Changes that may yet be stored. Until then, no grant of a key that they may concern is cached. */
+  #unsettled: readonly { readonly mayBeChanged: IsChanged; readonly untilMs: number }[] = [];
   readonly counts = new GrantCounts();
 
   constructor(access: AccessClient, cacheMax: number) {
@@ -115,6 +122,18 @@ export class KeyExchange {
    * began before it is repeated. All cached refusals are dropped, too, because one of those keys may be valid now.
    */
   forgetWhere(isChanged: IsChanged): void {
+    this.#forget(isChanged);
+  }
+
+  /** The same for a change whose outcome is unknown: it may be stored after the next exchange of a key. */
+  forgetUntilSettled(mayBeChanged: IsChanged): void {
+    const nowMs = monotonicMs();
+    const unsettled = { mayBeChanged: this.#forget(mayBeChanged), untilMs: nowMs + settledAfterMs };
+    this.#unsettled = [...this.#unsettled.filter(({ untilMs }) => nowMs < untilMs), unsettled];
+  }
+
+  /** Returns whether it concerns a key, also if that has another secret than the one which the change names. */
+  #forget(isChanged: IsChanged): IsChanged {
     // Copied first: entries of the cache must not be deleted during iteration.
     const grants = [...this.#grants.entries()];
     // A key may have several secrets: two during a rotation, and those of its sessions.
@@ -129,6 +148,13 @@ export class KeyExchange {
     const isOfChangedKey: IsChanged = (principal, secret) =>
       keyIds.has(principal.keyId) || isChanged(principal, secret);
     for (const changes of this.#changesMeanwhile) changes.push(isOfChangedKey);
+    return isOfChangedKey;
+  }
+
+  #mayYetChange({ principal }: Grant, secret: string): boolean {
+    if (this.#unsettled.length === 0) return false;
+    const nowMs = monotonicMs();
+    return this.#unsettled.some(({ mayBeChanged, untilMs }) => nowMs < untilMs && mayBeChanged(principal, secret));
   }
 
   #exchange(cacheKey: string, request: ExchangeRequest): Promise<Grant> {
@@ -152,7 +178,7 @@ export class KeyExchange {
         const grant = grantFrom(await this.#access.exchangeKey({ key, workspaceId }, options), askedAtMs);
         this.counts.exchanges.granted += 1;
         if (!changes.some((isChanged) => isChanged(grant.principal, key))) {
-          this.#grants.set(cacheKey, grant);
+          if (!this.#mayYetChange(grant, key)) this.#grants.set(cacheKey, grant);
           return grant;
         }
         changes.length = 0;
