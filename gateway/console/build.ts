@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { build } from "vite";
 import { dialects } from "../dialects/dialects.ts";
+import { buildSources } from "./build-sources.ts";
 
 // Builds the console, unless the existing build is from the same sources: `npm start` runs this each time.
 
@@ -14,18 +15,9 @@ const appFolder = join(import.meta.dirname, "app");
 const dist = join(import.meta.dirname, "dist");
 const hashFile = join(dist, "sources.sha256");
 
-/** What the build depends on. Not the schemas of the gateway's answers: only their types are used. */
-const sources = [
-  "gateway/console/build.ts",
-  "gateway/console/app/**/*.{ts,tsx,js,css,html,json,svg,woff2}",
-  "gateway/dialects/*.ts",
-  "services/platform/json/json-*.ts",
-  "package-lock.json",
-];
-
 function hashOfSources(): string {
-  const hash = createHash("sha256");
-  for (const file of globSync(sources, { cwd: root }).sort()) {
+  const hash = createHash("sha256").update(JSON.stringify(keptFields()));
+  for (const file of globSync(buildSources, { cwd: root }).sort()) {
     if (!file.endsWith(".test.ts")) hash.update(`${file}\0`).update(readFileSync(join(root, file)));
   }
   return hash.digest("hex");

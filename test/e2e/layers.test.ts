@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { dirname, join, matchesGlob, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
+import { buildSources } from "../../gateway/console/build-sources.ts";
 
 const root = join(import.meta.dirname, "../..");
 // Not readdir, which fails if a folder disappears meanwhile: the console may be built at the same time.
@@ -8,14 +9,20 @@ const sources = globSync("{gateway,services,deploy/local}/**/*.{ts,tsx}", { cwd:
   (file) => !/\.test\.tsx?$/.test(file),
 );
 
-/** What each file imports, including types: repository files by path, packages by name. */
-const imports = new Map(
-  sources.map((file) => {
-    const text = readFileSync(join(root, file), "utf8");
-    const named = [...text.matchAll(/(?:\bfrom|\bimport\(?) ?"([^"]+)"/g)].map(([, name = ""]) => name);
-    return [file, named.map((name) => (name.startsWith(".") ? normalize(join(dirname(file), name)) : name))];
-  }),
-);
+/** What each file imports: repository files by path, packages by name. */
+function importsOf(ignored: RegExp): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    sources.map((file) => {
+      const text = readFileSync(join(root, file), "utf8").replaceAll(ignored, "");
+      const named = [...text.matchAll(/(?:\bfrom|\bimport\(?) ?"([^"]+)"/g)].map(([, name = ""]) => name);
+      return [file, named.map((name) => (name.startsWith(".") ? normalize(join(dirname(file), name)) : name))];
+    }),
+  );
+}
+
+const imports = importsOf(/^$/g);
+/** Without those that only exist while types are checked. */
+const importsAtRuntime = importsOf(/^(?:import|export) type [^;]*;/gm);
 
 /** The matching imports from one folder, as readable lines. */
 function found(folder: RegExp, isOfKind: (imported: string) => boolean): string[] {
@@ -25,11 +32,11 @@ function found(folder: RegExp, isOfKind: (imported: string) => boolean): string[
 }
 
 /** Everything that a file imports, directly or indirectly. */
-function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
-  for (const name of imports.get(file) ?? []) {
+function reachedFrom(file: string, reached = new Set<string>(), from = imports): Set<string> {
+  for (const name of from.get(file) ?? []) {
     if (reached.has(name)) continue;
     reached.add(name);
-    reachedFrom(name, reached);
+    reachedFrom(name, reached, from);
   }
   return reached;
 }
@@ -67,6 +74,14 @@ describe("imports", () => {
     const reached = [...reachedFrom("gateway/inference/merge/merge.ts")];
     expect(reached).toContain("gateway/inference/request/request-body.ts");
     expect(reached.filter(isForbidden)).toEqual([]);
+  });
+
+  it("of the console are all among the sources whose change causes a build", () => {
+    const app = sources.filter((file) => file.startsWith("gateway/console/app/"));
+    const reached = new Set(app.flatMap((file) => [...reachedFrom(file, new Set(), importsAtRuntime)]));
+    const files = [...reached].filter((name) => /\.tsx?$/.test(name));
+    expect(files).toContain("gateway/json/refusal-texts.ts");
+    expect(files.filter((file) => !buildSources.some((source) => matchesGlob(file, source)))).toEqual([]);
   });
 
   it("have no cycles, including type imports", () => {
