@@ -158,10 +158,11 @@ function matchEnd(sticky: RegExp, text: string, start: number): number {
 
 /** Whether a string is written with an escape. */
 function isEscaped(text: string, open: number, close: number): boolean {
-  for (let at = open + 1; at < close; at++) {
+  const shortEnd = Math.min(close, open + shortRun);
+  for (let at = open + 1; at < shortEnd; at++) {
     if (text.charCodeAt(at) === backslash) return true;
   }
-  return false;
+  return text.slice(shortEnd, close).includes("\\");
 }
 
 /** What a string literal stands for. */
