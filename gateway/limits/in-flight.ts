@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { ByteBudget, Reservation, smallBytes } from "../../services/platform/process/byte-budget.ts";
 import { monotonicMs } from "../../services/platform/process/clock.ts";
-import { HttpError, retryAfterSeconds, tooManyRequests } from "../json/http-error.ts";
+import { bodyTooLarge, HttpError, retryAfterSeconds, tooManyRequests } from "../json/http-error.ts";
 import { largeBytes, payloadBytes } from "./payload.ts";
 import { attachMemory, RequestMemory, requestBytes } from "./request-memory.ts";
 
@@ -99,7 +99,7 @@ export class InFlight {
   countBody(request: FastifyRequest, body: Readable): Readable {
     const { memory, headers } = request;
     const isCounted = headers["transfer-encoding"] !== undefined || this.#announcedBytes(request) > smallBytes;
-    return memory && isCounted ? Readable.from(this.#countedChunks(memory, body)) : body;
+    return memory && isCounted ? Readable.from(this.#countedChunks(request, memory, body)) : body;
   }
 
   /** Makes room for an answer, or returns an error to send instead if the request can be repeated. */
@@ -150,11 +150,14 @@ export class InFlight {
     return bytes <= this.#limits.bodyBytesMax || bytes <= request.routeOptions.bodyLimit ? bytes : 0;
   }
 
-  async *#countedChunks(memory: RequestMemory, body: Readable): AsyncGenerator<Buffer> {
+  async *#countedChunks(request: FastifyRequest, memory: RequestMemory, body: Readable): AsyncGenerator<Buffer> {
     const { budget, reservation } = memory;
+    const { bodyLimit } = request.routeOptions;
     // A refused body is not destroyed: the rest of it is still received, and dropped.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       memory.receivedBytes += chunk.length;
+      // Fastify would stop listening: the rest would be counted, and an error would end the process.
+      if (memory.receivedBytes > bodyLimit) throw bodyTooLarge(bodyLimit);
       const missing = memory.receivedBytes - reservation.bytes;
       if (missing > 0) {
         const full = this.#fullFor(budget, missing, reservation.bytes);

@@ -349,6 +349,22 @@ describe("nothing stays in flight", () => {
     await nothingInFlight();
   });
 
+  it.each([
+    ["goes on", () => {}],
+    ["breaks its connection", (socket: Socket) => socket.resetAndDestroy()],
+  ])("after a client whose chunks exceed the limit %s", async (_name, then) => {
+    const chunk = `40000\r\n${" ".repeat(0x40000)}\r\n`;
+    const connection = send(
+      head(postLine, stack.apiKey, "content-type: application/json", "transfer-encoding: chunked") + chunk + chunk,
+    );
+    await vi.waitFor(() => expect(connection.received()).toContain(`at most ${bodyBytesMax} bytes`));
+    // More than the key may have in flight. Of a refused body nothing is counted, and no error goes unhandled.
+    connection.socket.write(chunk.repeat(3));
+    then(connection.socket);
+    await nothingInFlight();
+    expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
+  });
+
   it("after clients that disconnect at random moments", async () => {
     const request =
       head(postLine, stack.apiKey, "content-type: application/json", "content-length: 20000") + bodyOf(20_000);
