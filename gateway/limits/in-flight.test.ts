@@ -198,6 +198,14 @@ describe("in-flight accounting", () => {
     expect(done.response.destroy).not.toHaveBeenCalled();
   });
 
+  it("gives up on a client that reads a large answer too slowly, even if its body was larger", async () => {
+    const slow = exchangeOn(new FakeSocket(), { method: "POST", length: 300 * kibibyte });
+    await slow.send("key");
+    slow.answer(100 * kibibyte);
+    vi.advanceTimersByTime(120_000);
+    expect(slow.response.destroy).toHaveBeenCalledOnce();
+  });
+
   it("lets a stream take any time", () => {
     inFlight = new InFlight({ ...limits, inFlightBytesMax: 20 * 1024 * kibibyte }, new Metrics("test"));
     const page = exchangeOn(new FakeSocket());

@@ -108,8 +108,8 @@ export class InFlight {
     // A request holds room for the larger of its body and its answer.
     const missing = bytes - (request.memory?.reservation.bytes ?? requestBytes);
     // Nothing is held for a client that has left.
-    if (missing <= 0 || request.raw.socket.destroyed) return undefined;
-    const refusal = this.#makeRoom(request, reply, missing);
+    if (request.raw.socket.destroyed) return undefined;
+    const refusal = missing > 0 ? this.#makeRoom(request, reply, missing) : undefined;
     // A stream has no limit: it is never in memory as a whole, and may have any length.
     if (!refusal && bytes > largeBytes && !(payload instanceof Readable)) limitReader(reply, request.memory);
     return refusal;
@@ -230,5 +230,5 @@ function leave(shares: Map<string, Share>, id: string, share: Share): void {
 
 /** A client that reads a byte now and then would otherwise hold the memory of the whole answer. */
 function limitReader({ raw }: FastifyReply, memory: RequestMemory | undefined): void {
-  if (memory) memory.readTimer = setTimeout(() => raw.destroy(), readWithinMs).unref();
+  if (memory) memory.readTimer ??= setTimeout(() => raw.destroy(), readWithinMs).unref();
 }
