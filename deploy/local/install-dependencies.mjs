@@ -143,7 +143,7 @@ async function takeLock() {
         fail(`The dependencies cannot be installed here: ${error.message}\nTake a folder that you may write to.`);
     }
     const holder = lockHolder();
-    if (holder !== undefined && !isAlive(holder)) removeLockOf(holder);
+    if (holder !== undefined && !isInstalling(holder)) removeLockOf(holder);
     else if (holder !== undefined && !hasSaid) {
       console.error(`Waiting for process ${holder}, which is installing the dependencies ...`);
       hasSaid = true;
@@ -161,12 +161,18 @@ function lockHolder() {
   }
 }
 
-function isAlive(pid) {
+/** As opposed to another process that has got its id since, or this one: in a restarted container, ids repeat. */
+function isInstalling(pid) {
+  return Number(pid) !== process.pid && commandLineOf(pid).includes("install-dependencies");
+}
+
+/** Empty if there is no such process. */
+function commandLineOf(pid) {
   try {
-    return process.kill(Number(pid), 0);
-  } catch (error) {
-    // EPERM: the process exists, but belongs to another user.
-    return error.code === "EPERM";
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    if (process.platform === "linux") return "";
+    return spawnSync("ps", ["-o", "command=", "-p", pid], { encoding: "utf8" }).stdout ?? "";
   }
 }
 

@@ -74,9 +74,9 @@ function lackLibrary({ aptGet }: { readonly aptGet: string }): void {
 
 const log = () => (existsSync(at("log")) ? readFileSync(at("log"), "utf8").trimEnd().split("\n") : []);
 
-function leaveLockBehind(): void {
+function leaveLockBehind(pid = spawnSync("true").pid): void {
   mkdirSync(at(".setpoint"));
-  symlinkSync(String(spawnSync("true").pid), at(".setpoint/install.lock"));
+  symlinkSync(String(pid), at(".setpoint/install.lock"));
 }
 
 it("installs once if run twice, even after an earlier run was killed", async () => {
@@ -85,6 +85,19 @@ it("installs once if run twice, even after an earlier run was killed", async () 
   expect(await Promise.all([install(), install()])).toEqual([0, 0]);
   expect(log()).toEqual(["begun", "done"]);
   expect(existsSync(at(".setpoint/install.lock"))).toBe(false);
+});
+
+it("does not wait for another process that has the id of an earlier run", async () => {
+  leaveLockBehind(process.pid);
+  write("go", "");
+  expect(await install()).toBe(0);
+});
+
+it("does not wait for itself if an earlier run had its id, as in a restarted container", async () => {
+  mkdirSync(at(".setpoint"));
+  write("go", "");
+  const command = `ln -s $$ .setpoint/install.lock; exec '${process.execPath}' '${at(script)}'`;
+  expect(await once(spawn("sh", ["-c", command], { cwd: root, env: env() }), "exit")).toEqual([0, null]);
 });
 
 it("ends npm with all that it started on a Ctrl-C, so that it does not disturb the next start", async () => {
