@@ -169,29 +169,41 @@ export class KeyExchange {
     return grant;
   }
 
-  async #callExchange(cacheKey: string, { key, workspaceId, ...options }: ExchangeRequest): Promise<Grant> {
+  async #callExchange(cacheKey: string, request: ExchangeRequest): Promise<Grant> {
     const changes: IsChanged[] = [];
     this.#changesMeanwhile.add(changes);
     try {
       for (;;) {
-        const askedAtMs = monotonicMs();
-        const grant = grantFrom(await this.#access.exchangeKey({ key, workspaceId }, options), askedAtMs);
-        this.counts.exchanges.granted += 1;
-        if (!changes.some((isChanged) => isChanged(grant.principal, key))) {
-          if (!this.#mayYetChange(grant, key)) this.#grants.set(cacheKey, grant);
-          return grant;
-        }
-        changes.length = 0;
+        const grant = await this.#ask(cacheKey, request, changes);
+        if (grant) return grant;
       }
-    } catch (error) {
-      this.counts.exchanges[isRefusal(error) ? "refused" : "failed"] += 1;
-      if (isRefusal(error)) {
-        this.#grants.delete(cacheKey);
-        if (changes.length === 0) this.#refusals.set(cacheKey, error);
-      }
-      throw error;
     } finally {
       this.#changesMeanwhile.delete(changes);
+    }
+  }
+
+  /** Undefined if a change meanwhile may have changed the answer. `changes` receives those that are made meanwhile. */
+  async #ask(
+    cacheKey: string,
+    { key, workspaceId, ...options }: ExchangeRequest,
+    changes: IsChanged[],
+  ): Promise<Grant | undefined> {
+    changes.length = 0;
+    try {
+      const askedAtMs = monotonicMs();
+      const grant = grantFrom(await this.#access.exchangeKey({ key, workspaceId }, options), askedAtMs);
+      this.counts.exchanges.granted += 1;
+      if (changes.some((isChanged) => isChanged(grant.principal, key))) return undefined;
+      if (!this.#mayYetChange(grant, key)) this.#grants.set(cacheKey, grant);
+      return grant;
+    } catch (error) {
+      this.counts.exchanges[isRefusal(error) ? "refused" : "failed"] += 1;
+      if (!isRefusal(error)) throw error;
+      this.#grants.delete(cacheKey);
+      // Whose key it is, a refusal does not say.
+      if (changes.length > 0) return undefined;
+      this.#refusals.set(cacheKey, error);
+      throw error;
     }
   }
 }
