@@ -1,5 +1,7 @@
+import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { type ErrorKind, isOfKind } from "../../services/platform/domain/domain-error.ts";
-import type { IsChanged, KeyExchange } from "./key-exchange.ts";
+import type { KeyExchange } from "./key-exchange.ts";
+import type { IsChanged } from "./unsettled-changes.ts";
 
 /** Errors after which a service has certainly changed nothing. */
 const refusals: readonly ErrorKind[] = [
@@ -26,6 +28,7 @@ export class KeyChanges {
    * unknown, the keys that it may concern are dropped, and not cached until it is certain.
    */
   async watch<Answer>(
+    { organizationId }: Pick<Principal, "organizationId">,
     change: Promise<Answer>,
     isChanged: (answer: Answer) => IsChanged,
     mayBeChanged: IsChanged,
@@ -35,7 +38,7 @@ export class KeyChanges {
       this.#exchange.forgetWhere(isChanged(answer));
       return answer;
     } catch (error) {
-      if (!isOfKind(error, ...refusals)) this.#exchange.forgetUntilSettled(mayBeChanged);
+      if (!isOfKind(error, ...refusals)) this.#exchange.forgetUntilSettled(organizationId, mayBeChanged);
       throw error;
     }
   }

@@ -9,7 +9,8 @@ import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { nextTurn } from "../../services/platform/process/next-turn.ts";
 import { collectGarbage } from "../../test/support/garbage.ts";
 import type { AccessClient } from "../clients/access-client.ts";
-import { type ExchangeRequest, type IsChanged, KeyExchange } from "./key-exchange.ts";
+import { type ExchangeRequest, KeyExchange } from "./key-exchange.ts";
+import type { IsChanged } from "./unsettled-changes.ts";
 
 const ttlMs = 60_000;
 
@@ -35,6 +36,7 @@ class AccessDouble {
         ...(this.rateLimit && { rateLimit: this.rateLimit }),
         // A key may have several secrets, such as `a/old` and `a/new`.
         principal: {
+          organizationId: "organization",
           keyId: `id of ${key.split("/")[0]}`,
           keyKind: key === "management" ? KeyKind.MANAGEMENT : KeyKind.API,
         },
@@ -339,13 +341,40 @@ describe("KeyExchange after key changes", () => {
     expect([await before, await after]).toEqual(["token-1", "token-1"]);
   });
 
-  it("asks each time while a change of unknown outcome may yet be stored, and caches the key after that", async () => {
-    for (const key of ["a/old", "b"]) await tokenFor(key);
-    exchange.forgetUntilSettled((_principal, secret) => secret === "a/old");
-    for (const key of ["a/old", "a/new", "a/old", "b"]) await tokenFor(key);
-    expect(access.calls.map(({ key }) => key)).toEqual(["a/old", "b", "a/old", "a/new", "a/old"]);
-    await pass(30_000);
-    for (const key of ["a/old", "a/new", "a/old", "a/new"]) await tokenFor(key);
-    expect(access.calls.slice(5).map(({ key }) => key)).toEqual(["a/old", "a/new"]);
+  describe("while a change of unknown outcome may yet be stored", () => {
+    const isNamed: IsChanged = (_principal, secret) => secret === "a/old";
+    const asked = () => access.calls.map(({ key }) => key);
+
+    it("asks about its key each time, and caches it after that", async () => {
+      for (const key of ["a/old", "b"]) await tokenFor(key);
+      exchange.forgetUntilSettled("organization", isNamed);
+      for (const key of ["a/old", "a/new", "a/old", "b"]) await tokenFor(key);
+      expect(asked()).toEqual(["a/old", "b", "a/old", "a/new", "a/old"]);
+      await pass(30_000);
+      for (const key of ["a/old", "a/new", "a/old", "a/new"]) await tokenFor(key);
+      expect(asked().slice(5)).toEqual(["a/old", "a/new"]);
+    });
+
+    it("knows its key, but has no grant of it that could be used without asking", async () => {
+      await tokenFor("a/old");
+      exchange.forgetUntilSettled("organization", isNamed);
+      for (const _when of ["before", "after"]) {
+        expect(exchange.knows("a/old", "")).toBe(true);
+        expect(exchange.lastGrantOf(request("a/old"))?.keyEndsAtMs).toBe(0);
+        await tokenFor("a/old");
+      }
+    });
+
+    it("asks about all keys of an organization that makes many such changes, and of no other", async () => {
+      const changeOften = (organizationId: string, isChanged: IsChanged) => {
+        for (let count = 0; count < 17; count += 1) exchange.forgetUntilSettled(organizationId, isChanged);
+      };
+      changeOften("another", () => true);
+      for (const key of ["b", "b"]) await tokenFor(key);
+      expect(asked()).toEqual(["b"]);
+      changeOften("organization", () => false);
+      for (const key of ["c", "c"]) await tokenFor(key);
+      expect(asked()).toEqual(["b", "c", "c"]);
+    });
   });
 });

@@ -8,6 +8,7 @@ import { TransientMap } from "../../services/platform/process/transient-map.ts";
 import type { AccessClient } from "../clients/access-client.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
 import { GrantCounts } from "./grant-counts.ts";
+import { type IsChanged, UnsettledChanges } from "./unsettled-changes.ts";
 
 /** The result of exchanging a key. */
 export interface Grant {
@@ -36,15 +37,7 @@ export interface ExchangeRequest {
   readonly trace?: Trace | undefined;
 }
 
-/** Whether a change concerns a key, given its principal and its secret. */
-export type IsChanged = (principal: Principal, secret: string) => boolean;
-
 const refusalTtlMs = 5_000;
-/**
- * When a change whose outcome is unknown has certainly been stored, or never will be: a service gives up a call after 15
- * seconds, and its database connection 8 seconds after it has sent the commit.
- */
-const settledAfterMs = 30_000;
 /**
  * A grant is not used in the last tenth of its life, nor in its last second: lifetimes are rounded to whole seconds.
  */
@@ -64,8 +57,8 @@ export class KeyExchange {
   readonly #pending = new TransientMap<string, { readonly grant: Promise<Grant>; readonly deadlineMs: number }>();
   /** For each exchange in flight, the changes of keys since it began. */
   readonly #changesMeanwhile = new Set<IsChanged[]>();
-  /** Changes that may yet be stored. Until then, no grant of a key that they may concern is cached. */
-  #unsettled: readonly { readonly mayBeChanged: IsChanged; readonly untilMs: number }[] = [];
+  /** Until these are settled, keys that they may concern are exchanged again for each request. */
+  readonly #unsettled = new UnsettledChanges();
   readonly counts = new GrantCounts();
 
   constructor(access: AccessClient, cacheMax: number) {
@@ -113,8 +106,7 @@ export class KeyExchange {
   expire(request: ExchangeRequest, refused: Grant): void {
     const cacheKey = cacheKeyOf(request);
     const grant = this.#grants.peek(cacheKey);
-    if (grant?.accessToken === refused.accessToken)
-      this.#grants.set(cacheKey, { ...grant, useUntilMs: 0, renewAtMs: 0 });
+    if (grant?.accessToken === refused.accessToken) this.#grants.set(cacheKey, expired(grant));
   }
 
   /**
@@ -122,18 +114,23 @@ export class KeyExchange {
    * began before it is repeated. All cached refusals are dropped, too, because one of those keys may be valid now.
    */
   forgetWhere(isChanged: IsChanged): void {
-    this.#forget(isChanged);
+    this.#change(isChanged, (cacheKey) => this.#grants.delete(cacheKey));
   }
 
-  /** The same for a change whose outcome is unknown: it may be stored after the next exchange of a key. */
-  forgetUntilSettled(mayBeChanged: IsChanged): void {
-    const nowMs = monotonicMs();
-    const unsettled = { mayBeChanged: this.#forget(mayBeChanged), untilMs: nowMs + settledAfterMs };
-    this.#unsettled = [...this.#unsettled.filter(({ untilMs }) => nowMs < untilMs), unsettled];
+  /**
+   * The same for a change by an organization whose outcome is unknown: it may be stored after the next exchange of a key.
+   * The keys stay known, so that they work while somebody guesses others.
+   */
+  forgetUntilSettled(organizationId: string, mayBeChanged: IsChanged): void {
+    const distrust = (cacheKey: string, grant: Grant) => this.#grants.set(cacheKey, distrusted(grant));
+    this.#unsettled.add(organizationId, this.#change(mayBeChanged, distrust));
   }
 
-  /** Returns whether it concerns a key, also if that has another secret than the one which the change names. */
-  #forget(isChanged: IsChanged): IsChanged {
+  /**
+   * Does this to each grant of the keys that a change concerns. Returns whether it concerns a key, also if that has
+   * another secret than the one which the change names.
+   */
+  #change(isChanged: IsChanged, apply: (cacheKey: string, grant: Grant) => void): IsChanged {
     // Copied first: entries of the cache must not be deleted during iteration.
     const grants = [...this.#grants.entries()];
     // A key may have several secrets: two during a rotation, and those of its sessions.
@@ -141,20 +138,14 @@ export class KeyExchange {
     for (const [cacheKey, { principal }] of grants) {
       if (isChanged(principal, secretOf(cacheKey))) keyIds.add(principal.keyId);
     }
-    for (const [cacheKey, { principal }] of grants) {
-      if (keyIds.has(principal.keyId)) this.#grants.delete(cacheKey);
+    for (const [cacheKey, grant] of grants) {
+      if (keyIds.has(grant.principal.keyId)) apply(cacheKey, grant);
     }
     this.#refusals.clear();
     const isOfChangedKey: IsChanged = (principal, secret) =>
       keyIds.has(principal.keyId) || isChanged(principal, secret);
     for (const changes of this.#changesMeanwhile) changes.push(isOfChangedKey);
     return isOfChangedKey;
-  }
-
-  #mayYetChange({ principal }: Grant, secret: string): boolean {
-    if (this.#unsettled.length === 0) return false;
-    const nowMs = monotonicMs();
-    return this.#unsettled.some(({ mayBeChanged, untilMs }) => nowMs < untilMs && mayBeChanged(principal, secret));
   }
 
   #exchange(cacheKey: string, request: ExchangeRequest): Promise<Grant> {
@@ -194,7 +185,8 @@ export class KeyExchange {
       const grant = grantFrom(await this.#access.exchangeKey({ key, workspaceId }, options), askedAtMs);
       this.counts.exchanges.granted += 1;
       if (changes.some((isChanged) => isChanged(grant.principal, key))) return undefined;
-      if (!this.#mayYetChange(grant, key)) this.#grants.set(cacheKey, grant);
+      const mayYetChange = this.#unsettled.mayConcern(grant.principal, key);
+      this.#grants.set(cacheKey, mayYetChange ? distrusted(grant) : grant);
       return grant;
     } catch (error) {
       this.counts.exchanges[isRefusal(error) ? "refused" : "failed"] += 1;
@@ -206,6 +198,15 @@ export class KeyExchange {
       throw error;
     }
   }
+}
+
+function expired(grant: Grant): Grant {
+  return { ...grant, useUntilMs: 0, renewAtMs: 0 };
+}
+
+/** For a single use: not even while the service is out of reach, because it may have stored a change of the key. */
+function distrusted(grant: Grant): Grant {
+  return { ...expired(grant), keyEndsAtMs: 0 };
 }
 
 /** No header contains a line break, so no key can be mistaken for one with a workspace. */

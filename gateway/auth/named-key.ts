@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { isSecret } from "../../services/platform/auth/key-format.ts";
-import type { IsChanged } from "./key-exchange.ts";
+import type { IsChanged } from "./unsettled-changes.ts";
 
 /** Whether a key has this id, whichever of its secrets is used. */
 export function isOfKey(id: string | undefined): IsChanged {

@@ -52,7 +52,7 @@ export function sessionRoutes(
     const token = cookie.tokenOf(request) ?? "";
     const isChanged = isOfKey(caller.principal.keyId);
     const change = caller.call((options) => sessions.deleteSession({ token }, options));
-    await keyChanges.watch(change, () => isChanged, isChanged);
+    await keyChanges.watch(caller.principal, change, () => isChanged, isChanged);
     return reply
       .status(204)
       .headers({ "cache-control": "no-store", "set-cookie": cookie.clearCookieHeader(request) })

@@ -139,7 +139,12 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     change: (options: CallOptions) => Promise<Answer>,
   ) => {
     const mayBeChanged = mayBeOfKey(params.hash, caller.principal);
-    return keyChanges.watch(caller.callWhileConnected(change), ({ key }) => isOfKey(key?.id), mayBeChanged);
+    return keyChanges.watch(
+      caller.principal,
+      caller.callWhileConnected(change),
+      ({ key }) => isOfKey(key?.id),
+      mayBeChanged,
+    );
   };
 
   app.get<{ Querystring: Static<typeof listQuery> }>(

@@ -127,7 +127,7 @@ export function memberRoutes(
       const change = caller.callWhileConnected((options) => organization.removeMember(removal, options));
       // Also matches the user's keys in other organizations, which costs them only one more exchange.
       const isOf = (id: string | undefined) => (principal: Principal) => principal.userId === id;
-      await keyChanges.watch(change, ({ member }) => isOf(member?.id), isOf(params.user_id));
+      await keyChanges.watch(caller.principal, change, ({ member }) => isOf(member?.id), isOf(params.user_id));
       return reply.send({ deleted: true });
     },
   );

@@ -143,6 +143,7 @@ export function workspaceRoutes(
       const deletion = { ...params, requestId: requestIdFrom(headers) };
       const { organizationId } = caller.principal;
       await keyChanges.watch(
+        caller.principal,
         caller.callWhileConnected((options) => workspaces.deleteWorkspace(deletion, options)),
         ({ workspace }) =>
           (principal) =>
