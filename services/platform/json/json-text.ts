@@ -60,9 +60,13 @@ export async function parseLongJsonObject(text: string): Promise<JsonObject> {
   await nextTurn();
   const outline = outlineOf(text, "");
   await nextTurn();
-  const value = parseJson(text, outline);
+  let value = parsedAsIs(text);
   if (value === undefined) await refuseLongBody(text);
   await nextTurn();
+  if (value !== undefined && outline.hasEscapedKey) {
+    value = parseEscapedKeys(text);
+    await nextTurn();
+  }
   return jsonObject(text, "", outline, value);
 }
 
@@ -138,15 +142,19 @@ function outlineOf(text: string, path: string, valuesMax?: number): Outline {
   return outline;
 }
 
-/** Undefined if the text is not JSON: the parser's own message quotes it, and it may be a prompt. */
+/** Undefined if the text is not JSON. */
 function parseJson(text: string, { hasEscapedKey }: Outline): unknown {
-  let value: unknown;
+  const value = parsedAsIs(text);
+  return value !== undefined && hasEscapedKey ? parseEscapedKeys(text) : value;
+}
+
+/** Undefined if the text is not JSON: the parser's own message quotes it, and it may be a prompt. */
+function parsedAsIs(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
-  return hasEscapedKey ? parseEscapedKeys(text) : value;
 }
 
 function jsonObject(text: string, path: string, outline: Outline, value: unknown): JsonObject {
@@ -176,7 +184,8 @@ function keyAt(text: string, { start, keyEnd }: MemberOutline, listed: string | 
   const isListed =
     listed !== undefined &&
     listed.length === keyEnd - start - 2 &&
-    text.startsWith(listed, start + 1) &&
+    // Not `startsWith`: once V8 has optimized it, it compares one character after the other, however many there are.
+    text.slice(start + 1, keyEnd - 1) === listed &&
     !listed.includes("\\");
   return isListed ? listed : stringValue(text.slice(start, keyEnd));
 }
