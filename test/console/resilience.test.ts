@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
@@ -197,6 +198,47 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
     await on.page.route("**/changes?**", (route) => route.abort());
     await history.getByText("The latest changes could not be loaded").waitFor();
     expect(await history.getByRole("listitem").count()).toBe(2);
+  });
+
+  it.each([429, 503])(
+    "shows what the other versions changed if one such request was answered with %i",
+    async (status) => {
+      const slug = freshName("grown");
+      for (const body of [{}, { model: "a" }, { model: "a", seed: 1 }, { model: "a" }])
+        expect((await underTest.stack.create(slug, { messages: [], ...body })).status).toBe(200);
+      const { page, open } = await signedIn();
+      let asked = 0;
+      await page.route("**/versions/2/diff/3?**", (route) => {
+        asked += 1;
+        return route.fulfill({ status, json: {} });
+      });
+      await open(`/default/presets/${slug}`);
+      await expect.poll(() => page.locator(".changed-fields").allInnerTexts()).toEqual(["− seed", "", "+ model"]);
+      expect(asked).toBe(1);
+    },
+  );
+
+  it("shows what a version changed even if a newer one came while that was loaded", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let asked = 0;
+    await page.route("**/versions/1/diff/2?**", async (route) => {
+      asked += 1;
+      if (asked === 1) await held;
+      // Longer than after a failure, so that the first attempt would be taken for one by now.
+      if (asked === 2) await setTimeout(2_000);
+      // The page no longer waits for the first answer.
+      await route.continue().catch(() => {});
+    });
+    await open(`/default/presets/${slug}`);
+    await expect.poll(() => asked).toBe(1);
+    await underTest.stack.create(slug, { model: "b", temperature: 0.7, messages: [] });
+    await expect.poll(() => page.locator(".changed-fields").allInnerTexts()).toEqual(["prompt, model", "temperature"]);
+    release();
   });
 
   it("shows that it is retrying", async () => {

@@ -5,6 +5,7 @@ import { ByLine } from "../../ui/by-line.tsx";
 import { capitalized } from "../../ui/capitalized.ts";
 import { ServedBadge } from "./served-badge.tsx";
 import { statusVerb } from "./status-words.ts";
+import type { ChangedFields } from "./use-changed-fields.ts";
 
 interface ChangeListProps {
   readonly changes: readonly PresetChange[];
@@ -14,7 +15,7 @@ interface ChangeListProps {
   readonly served?: number | undefined;
   readonly shown?: number | undefined;
   /** The fields that each version changed, as far as they are known; undefined if they are not to be shown. */
-  readonly changedFields?: ReadonlyMap<number, string>;
+  readonly changedFields?: ChangedFields;
 }
 
 /** Who changed what in a preset, and when; newest first. */
