@@ -4,7 +4,9 @@ import { administrator } from "../support/administration-rest.ts";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, chooseFromMenu, openConsole } from "../support/console-browser.ts";
 import { freshName } from "../support/fresh-name.ts";
+import { presetClients } from "../support/preset-clients.ts";
 import type { PresetJson } from "../support/rest.ts";
+import { callStock, stockClient } from "../support/stock-grpc.ts";
 
 const browserPath = await findBrowser();
 
@@ -33,6 +35,14 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
 
   const patch = (slug: string, body: object) =>
     underTest.stack.request<PresetJson>("PATCH", `/presets/${slug}`, { key: underTest.stack.apiKey, body });
+
+  async function accessToken(): Promise<string> {
+    const { stack } = underTest;
+    const access = stockClient("setpoint.organization.v1.AccessService", stack.organization.config.grpcPort);
+    const answer = await callStock<{ accessToken: string }>(access, "ExchangeKey", { key: stack.apiKey });
+    access.close();
+    return answer.accessToken;
+  }
 
   it("sends only the changed settings, even if a colleague saved first", async () => {
     const slug = await createPreset();
@@ -271,6 +281,25 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     await page.getByRole("link", { name: "Back to the preset" }).click();
     await page.getByText("Serves v3").waitFor();
     expect(await notice.count()).toBe(0);
+  });
+
+  it("does not take a config for changed because another program stored it with spaces", async () => {
+    const { stack } = underTest;
+    const slug = freshName("spaced");
+    const create = presetClients(stack.preset.config)["fetch with JSON"];
+    await create({ slug, configJson: '{"model": "a", "stop": ["x", "y"]}' }, { token: await accessToken() });
+    const { page, open } = await signedIn();
+    await open(`/default/presets/${slug}/edit?from=1`);
+    await prompt(page).fill("Mine.");
+    await page.getByRole("button", { name: "Review the changes" }).and(page.locator(":not([aria-disabled])")).waitFor();
+    await prompt(page).fill("");
+    await page.getByRole("button", { name: "Review the changes" }).and(page.locator("[aria-disabled]")).waitFor();
+    await open(`/default/presets/${slug}/edit?from=1&review=1`);
+    await page.getByText("Nothing has changed since v1.").waitFor();
+    await page.getByText("No difference").waitFor();
+    await open(`/default/presets/${slug}`);
+    await page.getByText("Serves v1").waitFor();
+    expect(await page.getByText("You have an unsaved draft").count()).toBe(0);
   });
 
   it("shows that a rollback is under way, if it takes long", async () => {

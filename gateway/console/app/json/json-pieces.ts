@@ -78,7 +78,7 @@ export function indented(text: string): string {
   return out;
 }
 
-/** The same JSON without white space between its tokens, as it is stored. */
+/** The same JSON without white space between its tokens, so that two spellings of it can be compared. */
 export function compact(text: string): string {
   let out = "";
   for (let at = 0; at < text.length; at++) {

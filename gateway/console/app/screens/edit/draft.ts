@@ -1,9 +1,9 @@
 import { keptFields } from "../../api/kept-fields.ts";
 import { dialectOf, type VersionContent } from "../../api/presets.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
-import { compact, membersOf, objectFrom } from "../../json/json-pieces.ts";
+import { membersOf, objectFrom } from "../../json/json-pieces.ts";
 import { deleteStored, findStored, store, storedNames } from "../../shell/tab-storage.ts";
-import { configFaultOf } from "./config-fault.ts";
+import { isChanged } from "./is-changed.ts";
 
 /** A new version that is being written. It survives a reload, and no response of the API changes it. */
 export interface Draft {
@@ -30,11 +30,6 @@ export function findDraft(workspace: SessionWorkspace, slug: string, from: numbe
 export function draftVersions(workspace: SessionWorkspace, slug: string): readonly number[] {
   const drafts = storedNames(nameOf(workspace, slug, "")).flatMap((name) => findStored<Draft>(name) ?? []);
   return drafts.filter(isChanged).map(({ base }) => base.version);
-}
-
-/** Whether the draft differs from the version that it is based on. */
-export function isChanged({ base, config, prompt }: Draft): boolean {
-  return prompt !== (base.prompt ?? "") || configFaultOf(config) !== undefined || compact(config) !== base.config;
 }
 
 /** What saving the draft would store: a preset keeps only the fields of its dialect. */

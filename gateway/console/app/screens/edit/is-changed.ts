@@ -1,0 +1,10 @@
+import { compact } from "../../json/json-pieces.ts";
+import { configFaultOf } from "./config-fault.ts";
+import type { Draft } from "./draft.ts";
+
+/** Whether the draft differs from the version that it is based on. */
+export function isChanged({ base, config, prompt }: Draft): boolean {
+  if (prompt !== (base.prompt ?? "") || configFaultOf(config) !== undefined) return true;
+  // The gateway stores a config without spaces, but over RPC it is stored as it was sent.
+  return compact(config) !== compact(base.config);
+}
