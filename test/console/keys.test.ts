@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator, type KeyJson } from "../support/administration-rest.ts";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, chooseFromMenu, openConsole } from "../support/console-browser.ts";
+import { showCrowd } from "../support/crowd.ts";
 import { freshName } from "../support/fresh-name.ts";
 
 const browserPath = await findBrowser();
@@ -113,6 +114,33 @@ describe.skipIf(!browserPath)("the keys screen", { timeout: 180_000 }, () => {
     expect(await keyNow(name)).toMatchObject({ creator_user_id: colleague });
     await call("DELETE", `/organization/members/${colleague}?disable_keys=true`);
     expect(await statusWith(secret)).toBe(401);
+  });
+
+  it("creates a key for a colleague by their id, if there are more members than are listed", async () => {
+    const colleague = await administrator(underTest.stack).makeMember(`${freshName("late")}@example.com`);
+    const tab = await on.newTab();
+    const { page } = tab;
+    const name = freshName("of one of many");
+    await showCrowd(page);
+    await openKeys(tab);
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill(name);
+    await page.getByText("Only the first 1,000 members are offered.").waitFor();
+    await page.getByLabel("For", { exact: true }).selectOption("Somebody else, by user id");
+    const userId = page.getByLabel("User id", { exact: true });
+    // Without one, the key would be one's own.
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await expect.poll(() => userId.evaluate((field) => field.matches(":focus:invalid"))).toBe(true);
+    await userId.fill("user_of_nobody");
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.locator("[aria-invalid]").and(userId).waitFor();
+    expect(await tab.axeViolations()).toEqual([]);
+    await userId.fill(` ${colleague} `);
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByRole("dialog").locator(".secret code").waitFor();
+    expect(await keyNow(name)).toMatchObject({ creator_user_id: colleague });
+    expect(await tab.faults()).toEqual([]);
+    await page.close();
   });
 
   it("returns the focus when a dialog or toast closes, or keeps it in the page", async () => {

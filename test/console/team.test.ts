@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { administrator } from "../support/administration-rest.ts";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsolePage, type ConsoleUnderTest, chooseFromMenu, openConsole } from "../support/console-browser.ts";
+import { showCrowd } from "../support/crowd.ts";
 import { freshName } from "../support/fresh-name.ts";
 
 const browserPath = await findBrowser();
@@ -281,6 +282,23 @@ describe.skipIf(!browserPath)("the team screen", { timeout: 180_000 }, () => {
     expect(await dialog().getByRole("checkbox").last().isDisabled()).toBe(true);
     expect(await dialog().getByRole("checkbox").last().isChecked()).toBe(true);
     expect(await on.axeViolations()).toEqual([]);
+  });
+
+  it("says that only the first thousand members are offered to a workspace", async () => {
+    const { slug } = await administrator(underTest.stack).makeWorkspace(freshName("of-many"));
+    const tab = await on.newTab();
+    const find = tab.page.getByRole("dialog").getByLabel("Find a member");
+    await showCrowd(tab.page);
+    await tab.open(`/default/team/${slug}`);
+    await tab.page.getByRole("button", { name: "Add members" }).click();
+    await tab.page.getByText("Only the first 1,000 members are offered.").waitFor();
+    await find.fill("member-1000@");
+    await tab.page.getByRole("status").getByText("None of the first 1,000 members matches.").waitFor();
+    await find.fill("member-999@");
+    await tab.page.getByRole("checkbox", { name: "member-999@example.com" }).waitFor();
+    expect(await tab.axeViolations()).toEqual([]);
+    expect(await tab.faults()).toEqual([]);
+    await tab.page.close();
   });
 
   it("says what to do about a workspace without members", async () => {

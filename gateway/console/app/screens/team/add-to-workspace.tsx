@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
 import { hasText } from "../../api/has-text.ts";
-import { listAll } from "../../api/list-all.ts";
+import { listAll, listedMax } from "../../api/list-all.ts";
 import { listMembers, nameOf } from "../../api/people.ts";
 import type { Member, WorkspaceMember } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
@@ -38,6 +38,7 @@ export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) 
     );
   }, []);
 
+  const isCutShort = members !== undefined && members.length >= listedMax;
   const shown = members?.filter((member) => hasText([nameOf(member), member.email], text.trim()));
   const submit = async (): Promise<void> => {
     await add(chosen);
@@ -54,7 +55,14 @@ export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) 
     >
       {(faultOf) => (
         <>
-          <TextField label="Find a member" value={text} change={setText} maxLength={320} fault={faultOf("user_ids")} />
+          <TextField
+            label="Find a member"
+            hint={isCutShort && `Only the first ${listedMax.toLocaleString("en")} members are offered.`}
+            value={text}
+            change={setText}
+            maxLength={320}
+            fault={faultOf("user_ids")}
+          />
           {error && <ErrorPanel error={error} title="The members could not be loaded" />}
           <fieldset class="choice-list">
             <legend class="visually-hidden">Members of the organization</legend>
@@ -77,7 +85,9 @@ export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) 
             ))}
             {shown?.length === 0 && (
               <p class="muted" role="status">
-                Nobody matches.
+                {isCutShort
+                  ? `None of the first ${listedMax.toLocaleString("en")} members matches.`
+                  : "Nobody matches."}
               </p>
             )}
           </fieldset>
