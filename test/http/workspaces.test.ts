@@ -227,11 +227,18 @@ describe("workspace members", () => {
 
   it("cannot be removed while they have working keys there", async () => {
     const { id } = await admin.makeWorkspace(freshName("with-keys"));
-    await admin.makeKey({ name: "Busy", workspace_id: id });
+    const { data: key } = await admin.makeKey({ name: "Busy", workspace_id: id });
     const answer = await call("POST", `/workspaces/${id}/members/remove`, { user_ids: [stack.userId] });
     expect(answer.status).toBe(400);
-    expect(pathsOf(answer)).toEqual(["user_ids"]);
-    expect(answer.json.error.message).toContain("Busy");
+    expect(answer.headers.get("x-should-retry")).toBe("false");
+    expect(answer.json.error).toEqual({
+      code: 400,
+      message: `Keys of this member still work: "Busy" (${key.id}). Disable or delete them first.`,
+      metadata: {
+        request_id: expect.any(String),
+        issues: [{ path: "user_ids", message: "must name nobody whose keys of the workspace still work" }],
+      },
+    });
   });
 
   it.each<[string, object, string[]]>([

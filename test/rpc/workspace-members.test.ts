@@ -113,7 +113,11 @@ describe("the members of a workspace", () => {
     await admin(createKey, { name: "Elsewhere", creatorUserId: ben });
     const remove = (...userIds: string[]) => admin(removeWorkspaceMembers, { workspace: "team", userIds });
     const failure = await failureOf(remove(ada, ben));
-    expect(failure).toMatchObject({ code: "FAILED_PRECONDITION", reason: "MEMBER_HAS_KEYS" });
+    expect(failure).toMatchObject({
+      code: "FAILED_PRECONDITION",
+      reason: "WORKSPACE_MEMBER_HAS_KEYS",
+      violations: [{ field: "user_ids", description: "must name nobody whose keys of the workspace still work" }],
+    });
     expect(failure.message).toContain(`"Ada's" (${key?.id})`);
     expect(await userIdsOf("team")).toHaveLength(3);
     expect(await remove(ben, tenant.userId)).toMatchObject({ removedCount: 2 });

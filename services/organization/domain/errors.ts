@@ -132,6 +132,15 @@ export function memberHasKeys(keys: readonly NamedKey[], way: string): DomainErr
   });
 }
 
+/** Not `memberHasKeys`: only the keys of one workspace count, and only leaving it is refused. */
+export function workspaceMemberHasKeys(keys: readonly NamedKey[]): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "WORKSPACE_MEMBER_HAS_KEYS",
+    message: `Keys of this member still work: ${namesOf(keys)}. Disable or delete them first.`,
+    violations: [{ path: "user_ids", message: "must name nobody whose keys of the workspace still work" }],
+  });
+}
+
 export function memberExists(email: string): DomainError {
   return new DomainError("already_exists", {
     reason: "MEMBER_EXISTS",

@@ -1,5 +1,5 @@
 import { type Change, type ChangeAction, changeOf } from "../domain/changes.ts";
-import { memberHasKeys, workspaceIsDefault } from "../domain/errors.ts";
+import { workspaceIsDefault, workspaceMemberHasKeys } from "../domain/errors.ts";
 import { workingKeys } from "../domain/keys.ts";
 import { checkAllMembers, distinctUserIds, type WorkspaceMember } from "../domain/workspace-members.ts";
 import type { Workspace } from "../domain/workspaces.ts";
@@ -45,7 +45,7 @@ export function removeWorkspaceMembers(name: string, given: readonly string[]): 
     const creatorUserIds = members.map(({ userId }) => userId);
     const enabled = await listEnabledKeys(connection, organization.id, { workspaceId: workspace.id, creatorUserIds });
     const working = workingKeys(enabled, now);
-    if (working.length > 0) throw memberHasKeys(working, "Disable or delete them first.");
+    if (working.length > 0) throw workspaceMemberHasKeys(working);
     await deleteWorkspaceMembers(connection, workspace, creatorUserIds);
     const changes = [memberChange(workspace, "workspace_members_removed", creatorUserIds)];
     return { result: members.length, changes };

@@ -616,8 +616,8 @@ export const WorkspaceService: GenService<{
   /**
    * Removes members from the workspace. Users who are not members are skipped.
    *
-   * FAILED_PRECONDITION with the reason WORKSPACE_IS_DEFAULT, or MEMBER_HAS_KEYS if one of them has keys in the
-   * workspace that still work.
+   * FAILED_PRECONDITION with the reason WORKSPACE_IS_DEFAULT, or WORKSPACE_MEMBER_HAS_KEYS if one of them has keys
+   * in the workspace that still work.
    *
    * @generated from rpc setpoint.organization.v1.WorkspaceService.RemoveWorkspaceMembers
    */
