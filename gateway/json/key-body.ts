@@ -113,12 +113,15 @@ function expireTimeOf(expiresAt: string | null | undefined) {
   return typeof expiresAt === "string" ? { expireTime: timestampFromDate(new Date(expiresAt)) } : {};
 }
 
-/** For a well-formed time. JavaScript turns February 30 into March 2. */
+/**
+ * For a well-formed time. JavaScript turns February 30 into March 2. Whether a time is in the future is for the service
+ * to say: it knows whether the request is a retry of one that was in time.
+ */
 function expiryViolations({ expires_at }: Readonly<Record<string, unknown>>): FieldViolation[] {
   if (typeof expires_at !== "string" || !timePattern.test(expires_at)) return [];
   const time = new Date(expires_at);
   if (Number.isNaN(time.getTime()) || time.toISOString().slice(0, 19) !== expires_at.slice(0, 19)) {
     return [{ path: "expires_at", message: "must be a valid date and time" }];
   }
-  return time.getTime() > Date.now() ? [] : [{ path: "expires_at", message: "must be in the future" }];
+  return [];
 }

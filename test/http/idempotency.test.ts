@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { administrator, type KeyJson, pathsOf } from "../support/administration-rest.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { presetLife } from "../support/preset-life.ts";
 import { upTo } from "../support/preset-store.ts";
+import { shiftClock } from "../support/shifted-clock.ts";
 import { type CreationParts, type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
@@ -306,6 +307,55 @@ describe("an Idempotency-Key of an administration call", () => {
     expect((await call("PATCH", path, { disabled: false }, once)).text).toBe(first.text);
     expect((await call<KeyJson>("GET", path)).json.data.disabled).toBe(true);
     expect((await call("PATCH", path, { name: "Other" }, once)).status).toBe(409);
+  });
+
+  describe("whose expires_at is over when it is repeated", () => {
+    const expires_at = () => new Date(Date.now() + 20_000).toISOString();
+    const pass = () => shiftClock(21_000);
+    const issues = [{ path: "expires_at", message: "must be in the future" }];
+
+    afterEach(() => shiftClock(0));
+
+    it("repeats the first answer of a change, and refuses a new request without storing anything", async () => {
+      const { call, makeKey } = administrator(stack);
+      const path = `/keys/${(await makeKey()).data.hash}`;
+      const body = { expires_at: expires_at() };
+      const once = { headers: { "idempotency-key": freshName("expired") } };
+      const first = await call("PATCH", path, body, once);
+      expect(first.status).toBe(200);
+      pass();
+      const again = await call("PATCH", path, body, once);
+      expect([again.status, again.text]).toEqual([200, first.text]);
+      const changes = async () => (await call("GET", "/organization/changes?limit=1")).json.total_count;
+      const count = await changes();
+      const another = { headers: { "idempotency-key": freshName("expired") } };
+      const refused = await call("PATCH", path, body, another);
+      expect(refused.status).toBe(400);
+      expect(refused.json.error).toMatchObject({ message: "expires_at must be in the future", metadata: { issues } });
+      expect(await changes()).toBe(count);
+      // The refused request has not used up its key.
+      expect((await call("PATCH", path, { name: "Another" }, another)).status).toBe(200);
+    });
+
+    it("says that the key is already made, and refuses a new request without storing anything", async () => {
+      const { call } = administrator(stack);
+      const body = { name: "Short-lived", expires_at: expires_at() };
+      const once = { headers: { "idempotency-key": freshName("expired") } };
+      expect((await call("POST", "/keys", body, once)).status).toBe(201);
+      const second = await call("POST", "/keys", body, once);
+      expect(second.status).toBe(409);
+      pass();
+      const third = await call("POST", "/keys", body, once);
+      expect([third.status, third.json.error.message]).toEqual([409, second.json.error.message]);
+      const keys = async () => (await call("GET", "/keys?limit=1&include_disabled=true")).json.total_count;
+      const count = await keys();
+      const another = { headers: { "idempotency-key": freshName("expired") } };
+      const refused = await call("POST", "/keys", body, another);
+      expect(refused.status).toBe(400);
+      expect(refused.json.error).toMatchObject({ message: "expires_at must be in the future", metadata: { issues } });
+      expect(await keys()).toBe(count);
+      expect((await call("POST", "/keys", { name: "Lasting" }, another)).status).toBe(201);
+    });
   });
 
   it("is bound to its request even if one of two creates a secret", async () => {

@@ -121,7 +121,7 @@ describe("a new key", () => {
     ["a workspace for a management key", { name: "a", kind: "management", workspace_id: "default" }, ["workspace_id"]],
     [
       "every field invalid",
-      { name: "", limit: 1, expires_at: "2020-01-01T00:00:00Z", kind: 1, permissions: [], colour: "red" },
+      { name: "", limit: 1, expires_at: "2020-02-30T00:00:00Z", kind: 1, permissions: [], colour: "red" },
       ["colour", "expires_at", "kind", "limit", "name", "permissions"],
     ],
   ])("with %s returns 400 and names every invalid field", async (_name, body, paths) => {

@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { create, type DescMessage, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
@@ -8,6 +10,7 @@ import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { type Administrator, openOrganizations, type TestOrganizations } from "../support/administration.ts";
 import { failureOf } from "../support/failures.ts";
+import { shiftClock } from "../support/shifted-clock.ts";
 
 const members = OrganizationService.method;
 const keys = KeyService.method;
@@ -76,6 +79,31 @@ describe("a retried change with the same request id", () => {
     await changeTwice(keys.updateKey, { key: id, updateMask: { paths: ["name"] }, name: "Third" });
     const deleted = await changeTwice(keys.deleteKey, { key: id }, second);
     expect(deleted.key?.id).toBe(id);
+  });
+
+  it("gets the first answer for a key whose expiry is over by then, while a new request is refused", async () => {
+    const expireTime = timestampFromDate(new Date(Date.now() + 20_000));
+    const secretSeed = randomBytes(32);
+    const creation = { name: "CI", expireTime, secretSeed, requestId: newId() };
+    const made = await admin(keys.createKey, creation);
+    const update = { key: made.key?.id ?? "", updateMask: { paths: ["expire_time"] }, expireTime, requestId: newId() };
+    const updated = await admin(keys.updateKey, update);
+    const countBefore = await changeCount();
+    try {
+      shiftClock(21_000);
+      expect(await admin(keys.createKey, creation)).toEqual(made);
+      expect(await admin(keys.updateKey, update)).toEqual(updated);
+      const refused = {
+        code: "INVALID_ARGUMENT",
+        violations: [{ field: "expire_time", description: "must be in the future" }],
+      };
+      const requestId = newId();
+      expect(await failureOf(admin(keys.createKey, { ...creation, requestId }))).toMatchObject(refused);
+      expect(await failureOf(admin(keys.updateKey, { ...update, requestId }))).toMatchObject(refused);
+      expect(await changeCount()).toBe(countBefore);
+    } finally {
+      shiftClock(0);
+    }
   });
 
   it("is applied once if retried while in progress", async () => {

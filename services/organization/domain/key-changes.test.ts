@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  checkExpiry,
   checkKeyCreation,
   checkKeyRotation,
   checkManagementRemains,
@@ -110,7 +111,10 @@ describe("a requested key", () => {
       false,
     ],
   ])("is checked when it %s", (_name, parts, isAllowed) => {
-    const check = () => checkKeyCreation({ ...creation, ...parts }, now);
+    const check = () => {
+      checkKeyCreation({ ...creation, ...parts }, now);
+      checkExpiry(parts.expiresAt, now);
+    };
     if (isAllowed) check();
     else expect(check).toThrow(expect.objectContaining({ kind: "invalid_argument" }));
   });

@@ -49,14 +49,18 @@ const seedBytes = 32;
 /** Fewer than this many different bytes among 32 random ones occur less than once in 10^12 times. */
 const seedBytesDifferentMin = 16;
 
-/** Throws if the creation breaks a rule that can be checked without the organization; all violations at once. */
+/**
+ * Throws if the creation breaks a rule that can be checked without the organization; all violations at once. An expiry
+ * that is over is named among others, but does not throw alone: see `checkExpiry`.
+ */
 export function checkKeyCreation(creation: KeyCreation, now: Date): void {
+  const expired = expiryViolations(creation.expiresAt, now);
   const violations = [
     ...nameViolations("name", creation.name),
     ...requestIdViolations(creation.requestId),
     ...seedViolations(creation),
+    ...expired,
   ];
-  if (creation.expiresAt) violations.push(...futureViolations("expire_time", creation.expiresAt, now));
   if (creation.permissions.length > 0) violations.push(...permissionViolations(creation.permissions, creation.kind));
   if (creation.kind === "management" && creation.workspace !== "") {
     violations.push({
@@ -64,15 +68,30 @@ export function checkKeyCreation(creation: KeyCreation, now: Date): void {
       message: "must be left out for a management key, which can use every workspace",
     });
   }
+  if (violations.length > expired.length) throw invalidRequest(violations);
+}
+
+/** Like `checkKeyCreation`. */
+export function checkKeyUpdate(update: KeyUpdate, now: Date): void {
+  const expired = expiryViolations(update.expiresAt, now);
+  const violations: FieldViolation[] = [];
+  if (update.name !== undefined) violations.push(...nameViolations("name", update.name));
+  violations.push(...expired);
+  if (update.permissions) violations.push(...permissionViolations(update.permissions, "api"));
+  if (violations.length > expired.length) throw invalidRequest(violations);
+}
+
+/**
+ * Throws if the time is over. Only for a request that was not executed before: a retry gets its first answer also when
+ * the time that it names is over by then.
+ */
+export function checkExpiry(expiresAt: Date | null | undefined, now: Date): void {
+  const violations = expiryViolations(expiresAt, now);
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-export function checkKeyUpdate(update: KeyUpdate, now: Date): void {
-  const violations: FieldViolation[] = [];
-  if (update.name !== undefined) violations.push(...nameViolations("name", update.name));
-  if (update.expiresAt) violations.push(...futureViolations("expire_time", update.expiresAt, now));
-  if (update.permissions) violations.push(...permissionViolations(update.permissions, "api"));
-  if (violations.length > 0) throw invalidRequest(violations);
+function expiryViolations(expiresAt: Date | null | undefined, now: Date): FieldViolation[] {
+  return expiresAt ? futureViolations("expire_time", expiresAt, now) : [];
 }
 
 export function checkKeyRotation(rotation: KeyRotation): void {

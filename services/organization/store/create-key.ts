@@ -1,7 +1,13 @@
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import type { Executor } from "../../platform/mysql/pool.ts";
 import { changeOf, differencesOf } from "../domain/changes.ts";
-import { checkKeyCreation, creationDigest, type KeyCreation, orderedPermissions } from "../domain/key-changes.ts";
+import {
+  checkExpiry,
+  checkKeyCreation,
+  creationDigest,
+  type KeyCreation,
+  orderedPermissions,
+} from "../domain/key-changes.ts";
 import { loggedKey, type NewKey, newApiKey, newManagementKey } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
 import type { Work } from "./change-organization.ts";
@@ -17,6 +23,7 @@ export function createKey(creation: KeyCreation, ownUserId: string): Work<NewKey
     const request = keyRequestOf(organization.id, creation, creationDigest(creation));
     const repeated = await findCreatedKey(connection, request, now);
     if (repeated) return { result: repeated, changes: [] };
+    checkExpiry(creation.expiresAt, now);
     const workspaceId = await getWorkspaceId(connection, organization, creation);
     const owner = {
       name: creation.name,

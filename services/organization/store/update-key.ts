@@ -2,6 +2,7 @@ import type { PoolConnection } from "../../platform/mysql/pool.ts";
 import { changeOf, differencesOf } from "../domain/changes.ts";
 import { keyNotFound, keyOwnerNotMember } from "../domain/errors.ts";
 import {
+  checkExpiry,
   checkKeyUpdate,
   checkManagementRemains,
   type KeyUpdate,
@@ -18,6 +19,7 @@ import { findMember } from "./members.ts";
 export function updateKey(name: string, update: KeyUpdate): Work<Key> {
   checkKeyUpdate(update, new Date());
   return async (connection, organization, now) => {
+    checkExpiry(update.expiresAt, now);
     const before = await getKey(connection, organization.id, name);
     const key = updatedKey(before, update, now);
     if (key === before) return { result: key, changes: [] };
