@@ -86,6 +86,7 @@ describe("UpdateKey", () => {
   it.each([
     ["no mask", {}, "update_mask"],
     ["an unknown field", { updateMask: { paths: ["name", "hash"] } }, "update_mask.paths[1]"],
+    ["101 paths", { updateMask: { paths: Array(101).fill("name") }, name: "New" }, "update_mask.paths"],
     ["an empty name", { updateMask: { paths: ["name"] } }, "name"],
     ["no permission", { updateMask: { paths: ["permissions"] } }, "permissions"],
     ["an unknown permission", { updateMask: { paths: ["permissions"] }, permissions: ["x"] }, "permissions[0]"],

@@ -280,6 +280,8 @@ describe.each(["gRPC", "Connect", "Connect GET"] as const)("over %s", (protocol)
       ["an unknown path", { name: "x" }, ["name", "slug"], ["update_mask.paths[1]"]],
       ["a path in camel case", { designatedVersion: 1 }, ["designated_Version"], ["update_mask.paths[0]"]],
       ["a wildcard", { name: "x" }, ["*"], ["update_mask.paths[0]"]],
+      ["101 paths", { name: "x" }, Array(101).fill("name"), ["update_mask.paths"]],
+      ["an unknown path and status", {}, ["slug", "status"], ["update_mask.paths[0]", "status"]],
       ["a name that is not set", {}, ["name"], ["name"]],
       ["a status that is not set", {}, ["status"], ["status"]],
       ["an unknown status", { status: 99 as PresetStatus }, ["status"], ["status"]],

@@ -9,10 +9,10 @@ import type {
 } from "../../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import type { KeyKind } from "../../platform/auth/principal.ts";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
+import { fieldsOfMask } from "../../platform/rpc/field-mask.ts";
 import type { KeyCreation, KeyRotation, KeyUpdate } from "../domain/key-changes.ts";
 import { type Key, permissionsOf } from "../domain/keys.ts";
 import { kindMessages, toRateLimitField } from "./access-mapper.ts";
-import { fieldsOfMask } from "./field-mask.ts";
 
 const kindsByMessage = new Map<KeyKindMessage, KeyKind>([
   [KeyKindMessage.UNSPECIFIED, "api"],

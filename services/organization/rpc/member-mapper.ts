@@ -9,8 +9,8 @@ import type {
   UpdateMemberRequest,
 } from "../../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
+import { fieldsOfMask } from "../../platform/rpc/field-mask.ts";
 import type { Member, MemberRole, MemberUpdate, NewMember } from "../domain/members.ts";
-import { fieldsOfMask } from "./field-mask.ts";
 
 export const roleMessages: Readonly<Record<MemberRole, MemberRoleMessage>> = {
   "org:admin": MemberRoleMessage.ADMIN,
@@ -44,14 +44,21 @@ export function fromAddMemberRequest(request: AddMemberRequest): NewMember {
 /** Reads only the fields that the mask names. */
 export function fromUpdateMemberRequest(request: UpdateMemberRequest): MemberUpdate {
   return fieldsOfMask<MemberUpdate>(request.updateMask, {
-    role: () => ({ role: fromRole(request.role) }),
+    role: (violations) => {
+      const role = rolesByMessage.get(request.role);
+      if (role) return { role };
+      violations.push(roleUnknown);
+      return {};
+    },
     first_name: () => ({ firstName: request.firstName }),
     last_name: () => ({ lastName: request.lastName }),
   });
 }
 
+const roleUnknown = { path: "role", message: "must be a known role" };
+
 function fromRole(message: MemberRoleMessage): MemberRole {
   const role = rolesByMessage.get(message);
-  if (!role) throw invalidRequest([{ path: "role", message: "must be a known role" }]);
+  if (!role) throw invalidRequest([roleUnknown]);
   return role;
 }

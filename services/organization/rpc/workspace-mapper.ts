@@ -8,10 +8,10 @@ import type {
   CreateWorkspaceRequest,
   UpdateWorkspaceRequest,
 } from "../../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
+import { fieldsOfMask } from "../../platform/rpc/field-mask.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { type WorkspaceMember, workspaceMemberId } from "../domain/workspace-members.ts";
 import type { Workspace, WorkspaceFields, WorkspaceUpdate } from "../domain/workspaces.ts";
-import { fieldsOfMask } from "./field-mask.ts";
 import { roleMessages } from "./member-mapper.ts";
 
 export function toWorkspaceMessage(

@@ -13,6 +13,8 @@ import type {
   UpdatePresetRequest,
 } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { checkCount } from "../../platform/rpc/element-count.ts";
+import { fieldsOfMask } from "../../platform/rpc/field-mask.ts";
 import type { ConfigDifference } from "../domain/diff-versions.ts";
 import type { VersionDraft } from "../domain/new-version.ts";
 import {
@@ -26,6 +28,8 @@ import {
 } from "../domain/preset.ts";
 import { type PresetFilter, queryViolations } from "../domain/preset-filter.ts";
 import type { PresetUpdate } from "../domain/update-preset.ts";
+
+type PresetChanges = Omit<PresetUpdate, "slug" | "etags" | "requestId">;
 
 const statusMessages = {
   active: StatusMessage.ACTIVE,
@@ -109,13 +113,6 @@ export function fromCreateVersionRequest(request: CreateVersionRequest): Version
   return { slug, configJson, systemPrompt, dialect, requestId, requestDigest, etags };
 }
 
-/** More than any sensible list has. */
-const elementsMax = 100;
-
-function checkCount(path: string, { length }: readonly unknown[]): void {
-  if (length > elementsMax) throw invalidRequest([{ path, message: `must have at most ${elementsMax} elements` }]);
-}
-
 export function fromListPresetsRequest({ statuses, query }: ListPresetsRequest): PresetFilter {
   checkCount("statuses", statuses);
   const violations: FieldViolation[] = [];
@@ -131,24 +128,17 @@ export function fromListPresetsRequest({ statuses, query }: ListPresetsRequest):
 
 /** Reads only the fields that the mask names. */
 export function fromUpdatePresetRequest(request: UpdatePresetRequest): PresetUpdate {
-  const violations: FieldViolation[] = [];
-  const update: { -readonly [Field in keyof PresetUpdate]: PresetUpdate[Field] } = {
-    slug: request.slug,
-    etags: request.etags,
-    requestId: request.requestId,
-  };
-  const paths = request.updateMask?.paths ?? [];
-  checkCount("update_mask.paths", paths);
-  if (paths.length === 0) violations.push({ path: "update_mask", message: "must name at least one field" });
-  for (const [index, path] of paths.entries()) {
-    const status = statusesByMessage.get(request.status);
-    if (path === "name") update.name = request.name;
-    else if (path === "description") update.description = request.description ?? null;
-    else if (path === "designated_version") update.designatedVersion = request.designatedVersion;
-    else if (path === "status" && status) update.status = status;
-    else if (path === "status") violations.push({ path: "status", message: "must be a known status" });
-    else violations.push({ path: `update_mask.paths[${index}]`, message: "is not a field that can be changed" });
-  }
-  if (violations.length > 0) throw invalidRequest(violations);
-  return update;
+  const { slug, etags, requestId } = request;
+  const changes = fieldsOfMask<PresetChanges>(request.updateMask, {
+    name: () => ({ name: request.name }),
+    description: () => ({ description: request.description ?? null }),
+    designated_version: () => ({ designatedVersion: request.designatedVersion }),
+    status: (violations) => {
+      const status = statusesByMessage.get(request.status);
+      if (status) return { status };
+      violations.push({ path: "status", message: "must be a known status" });
+      return {};
+    },
+  });
+  return { slug, etags, requestId, ...changes };
 }

@@ -245,7 +245,7 @@ export type UpdateKeyRequest = Message<"setpoint.organization.v1.UpdateKeyReques
   key: string;
 
   /**
-   * Which of the fields below to change: name, disabled, expire_time, permissions. At least one.
+   * Which of the fields below to change: name, disabled, expire_time, permissions. 1 to 100 paths.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */

@@ -158,7 +158,7 @@ export type UpdateMemberRequest = Message<"setpoint.organization.v1.UpdateMember
   userId: string;
 
   /**
-   * Which of the fields below to change: role, first_name, last_name. At least one.
+   * Which of the fields below to change: role, first_name, last_name. 1 to 100 paths.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
