@@ -5,7 +5,7 @@ const words = ["organization", "name", "workspace", "expires-at", "key-id", "jso
 
 it.each([
   ["nam", "name"],
-  ["naem", undefined],
+  ["naem", "name"],
   ["organisation", "organization"],
   ["org", "organization"],
   ["workspaces", "workspace"],
