@@ -78,6 +78,41 @@ describe("a read replica", () => {
     expect(versions).toMatchObject({ status: 200, json: { data: [{ version: 1, dialect: "responses" }] } });
   });
 
+  describe("that lacks a column during a rollout", () => {
+    /** What it answers while the replica lacks the column. */
+    async function without<T>(table: string, column: string, ask: () => Promise<T>): Promise<T> {
+      await replicaPool.query(`ALTER TABLE ${table} RENAME COLUMN ${column} TO renamed`);
+      try {
+        return await ask();
+      } finally {
+        await replicaPool.query(`ALTER TABLE ${table} RENAME COLUMN renamed TO ${column}`);
+      }
+    }
+
+    it("leaves the list of presets to the primary", async () => {
+      await createVersions("listed", 1);
+      const presets = await without("presets", "name", () => get("/presets?q=listed"));
+      expect(presets).toMatchObject({ status: 200, json: { data: [{ slug: "listed" }], total_count: 1 } });
+    });
+
+    it("leaves the models of listed presets to the primary", async () => {
+      const model = "vendor/model";
+      expect((await stack.create("modelled", { model, input: "" }, { dialect: "responses" })).status).toBe(200);
+      await replicate("modelled", 1);
+      const presets = await without("preset_versions", "config", () => get("/presets?q=modelled&include=serving"));
+      expect(presets).toMatchObject({ status: 200, json: { data: [{ slug: "modelled", serving: { model } }] } });
+    });
+
+    it("leaves the search for a similar slug to the primary", async () => {
+      await createVersions("misspelled", 1);
+      const body = { model: "m", input: "" };
+      const resolving = () =>
+        stack.request("POST", "/presets/mispelled/resolve/responses", { key: stack.apiKey, body });
+      const { status, json } = await without("presets", "status", resolving);
+      expect([status, json.error.message]).toEqual([404, expect.stringContaining("Did you mean misspelled?")]);
+    });
+  });
+
   it.each([
     [
       "an index",

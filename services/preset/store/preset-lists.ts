@@ -13,8 +13,9 @@ import { listVersions, type VersionPage } from "./list-versions.ts";
 import { listWorkspaceChanges, type WorkspaceChangePage } from "./list-workspace-changes.ts";
 
 /**
- * Lists, read from a replica if there is one. It may lag behind, so what it shows may be a little old. If it shows
- * nothing, the primary is asked, too: whoever has just created a preset, or learned of a version, finds it.
+ * Lists, read from a replica if there is one. It may lag behind, so what it shows may be a little old; if it lags behind
+ * a migration, the primary is read. Only for the versions and changes of one preset, the primary is asked also if the
+ * replica shows none: whoever has just created that preset, or learned of a version, finds it.
  */
 export class PresetLists {
   readonly #primary: Pool;
@@ -29,7 +30,7 @@ export class PresetLists {
   }
 
   listPresets(workspaceId: string, filter: PresetFilter, page: Page, caller?: Deadline): Promise<PresetPage> {
-    return listPresets(this.#replica, workspaceId, filter, page, caller);
+    return this.#read((pool) => listPresets(pool, workspaceId, filter, page, caller));
   }
 
   /** By the ids of the versions. */
@@ -38,11 +39,11 @@ export class PresetLists {
     versionIds: readonly string[],
     caller?: Deadline,
   ): Promise<ReadonlyMap<string, string | undefined>> {
-    return findModels(this.#replica.within(caller), workspaceId, versionIds);
+    return this.#read((pool) => findModels(pool.within(caller), workspaceId, versionIds));
   }
 
   listSlugsNear(workspaceId: string, slug: string, caller?: Deadline): Promise<string[]> {
-    return listSlugsNear(this.#replica.within(caller), workspaceId, slug);
+    return this.#read((pool) => listSlugsNear(pool.within(caller), workspaceId, slug));
   }
 
   /** Undefined if there is no such preset. */
@@ -69,13 +70,16 @@ export class PresetLists {
     page: Page,
     caller?: Deadline,
   ): Promise<WorkspaceChangePage> {
-    const listFrom = (pool: Pool) => listWorkspaceChanges(pool, workspaceId, filter, page, caller);
-    const found = await listFrom(this.#replica).catch((error: unknown) => {
-      if (this.#replica === this.#primary || !isSchemaOlder(error)) throw error;
-      return listFrom(this.#primary);
-    });
+    const found = await this.#read((pool) => listWorkspaceChanges(pool, workspaceId, filter, page, caller));
     void this.#marks.maintain(workspaceId, filter, found.marks);
     return found;
+  }
+
+  async #read<T>(read: (pool: Pool) => Promise<T>): Promise<T> {
+    return read(this.#replica).catch((error: unknown) => {
+      if (this.#replica === this.#primary || !isSchemaOlder(error)) throw error;
+      return read(this.#primary);
+    });
   }
 
   async #list<P>(
