@@ -166,6 +166,21 @@ describe("the grant of an inference request", () => {
     await expect(tokenFor()).rejects.toMatchObject({ kind: "unavailable" });
   });
 
+  it.each(["internal", "resource_exhausted"] as const)(
+    "is denied if the service answers with %s, because then it is within reach",
+    async (kind) => {
+      await tokenFor();
+      const failure = new DomainError(kind, { reason: "FAILED", message: "Failed." });
+      answer = () => Promise.reject(failure);
+      await pass(tokenLifeMs);
+      await expect(tokenFor()).rejects.toBe(failure);
+      expect(await staleCount()).toBe(0);
+      // It was no refusal.
+      answer = down;
+      expect(await tokenFor()).toBe("token-1, stale");
+    },
+  );
+
   it("is denied if the recovered service rejects the key", async () => {
     await tokenFor();
     answer = down;

@@ -42,8 +42,21 @@ function exchangeOn(
     const body = Readable.from([Buffer.alloc(length)]);
     for await (const _ of inFlight.countBody(request as unknown as FastifyRequest, body));
   };
+  /** The beginning of its body arrives, and no more until the returned function is called. */
+  const receivePart = async (bytes: number) => {
+    const body = new Readable({ read() {} });
+    const chunks = inFlight.countBody(request as unknown as FastifyRequest, body)[Symbol.asyncIterator]();
+    body.push(Buffer.alloc(bytes));
+    await chunks.next();
+    return async () => {
+      body.push(Buffer.alloc(length - bytes));
+      body.push(null);
+      while (!(await chunks.next()).done);
+    };
+  };
   return {
     response,
+    receivePart,
     end: () => exchange.memory?.release(),
     admit,
     receive,
@@ -114,6 +127,22 @@ describe("in-flight accounting", () => {
     await exchangeOn(new FakeSocket(), large).send("key");
     expect(inFlight.bytes).toBe(404 * kibibyte);
     silent.end();
+    expect(inFlight.bytes).toBe(400 * kibibyte);
+  });
+
+  it("keeps room for what has arrived of a body when it takes back the rest", async () => {
+    const slow = exchangeOn(new FakeSocket(), { method: "POST", length: 400 * kibibyte });
+    slow.admit("key");
+    const receiveRest = await slow.receivePart(100 * kibibyte);
+    const other = exchangeOn(new FakeSocket(), { method: "POST", length: 300 * kibibyte });
+    vi.advanceTimersByTime(1_100);
+    expect(() => other.admit("key")).toThrow("This key has too many");
+    vi.advanceTimersByTime(1);
+    other.admit("key");
+    expect(inFlight.bytes).toBe(400 * kibibyte);
+    other.end();
+    expect(inFlight.bytes).toBe(100 * kibibyte);
+    await receiveRest();
     expect(inFlight.bytes).toBe(400 * kibibyte);
   });
 

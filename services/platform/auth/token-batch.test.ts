@@ -147,13 +147,15 @@ describe("tokens signed as a batch", () => {
     ["half a hash", Buffer.alloc(64 + 16).toString("base64url")],
     ["longer than any batch's", Buffer.alloc(64 + 11 * 32).toString("base64url")],
   ])("are verified by their own signature if the batch is %s", async (_name, batch) => {
-    const token = signJwt(claimsOf(1), ours);
+    const header = { alg: "ES256", kid: ours.kid, batch };
+    const signed = jwt.sign(claimsOf(1), ours.privateKey, { algorithm: "ES256", header });
+    expect(await verifier.verify(signed)).toEqual(principalOf(1));
+    // The header is part of what is signed.
     await refused(
-      altered(token, (header) => {
-        header.batch = batch;
+      altered(signJwt(claimsOf(1), ours), (changed) => {
+        changed.batch = batch;
       }),
     );
-    expect(await verifier.verify(token)).toEqual(principalOf(1));
   });
 
   it("become invalid with their key, even if the batch is cached", async () => {
