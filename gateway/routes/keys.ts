@@ -10,7 +10,7 @@ import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
-import { repeatableHeaders, requestIdFrom, secretIdempotencyHeader } from "../json/idempotency.ts";
+import { idempotencyKeyFrom, repeatableHeaders, requestIdFrom, secretIdempotencyHeader } from "../json/idempotency.ts";
 import { currentKeyJson, keyJson, sendKey, sendSecret } from "../json/key.ts";
 import {
   keyCreationFrom,
@@ -176,8 +176,10 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     const { params, headers, body, caller } = request;
     const update = { key: params.hash, ...keyUpdateFrom(body), requestId: requestIdFrom(headers) };
     const { paths } = update.updateMask;
+    // What changes nothing is stored only so that its id cannot be reused.
+    const isStored = paths.length > 0 || idempotencyKeyFrom(headers) !== undefined;
     const change = (options: CallOptions): Promise<{ readonly key?: Key | undefined }> =>
-      paths.length > 0 ? keys.updateKey(update, options) : keys.getKey({ key: params.hash }, options);
+      isStored ? keys.updateKey(update, options) : keys.getKey({ key: params.hash }, options);
     // Renaming does not change what a key may do.
     const isRenamedAtMost = paths.every((path) => path === "name");
     const { key } = await (isRenamedAtMost ? caller.callWhileConnected(change) : changing(request, change));

@@ -6,7 +6,7 @@ import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
-import { repeatableHeaders, requestIdFrom } from "../json/idempotency.ts";
+import { idempotencyKeyFrom, repeatableHeaders, requestIdFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
 import { sendPage } from "../json/send.ts";
@@ -125,11 +125,11 @@ export function workspaceRoutes(
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, headers, body, caller }, reply) => {
       const update = { ...params, ...workspaceUpdateFrom(body), requestId: requestIdFrom(headers) };
+      // What changes nothing is stored only so that its id cannot be reused.
+      const isStored = update.updateMask.paths.length > 0 || idempotencyKeyFrom(headers) !== undefined;
       const { workspace } = await caller.callWhileConnected<{ readonly workspace?: Workspace | undefined }>(
         (options) =>
-          update.updateMask.paths.length > 0
-            ? workspaces.updateWorkspace(update, options)
-            : workspaces.getWorkspace(params, options),
+          isStored ? workspaces.updateWorkspace(update, options) : workspaces.getWorkspace(params, options),
       );
       return sendWorkspace(reply, workspace);
     },

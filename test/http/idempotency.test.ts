@@ -358,6 +358,24 @@ describe("an Idempotency-Key of an administration call", () => {
     });
   });
 
+  it.each<[string, Call, object]>([
+    ["a key", newKey, { limit: null }],
+    ["a workspace", newWorkspace(), { is_data_discount_logging_enabled: false }],
+  ])("is bound to a change of %s with only fields that change nothing", async (_name, creation, body) => {
+    const { call } = administrator(stack);
+    const path = `${creation.path}/${(await made(creation)).id}`;
+    const changes = async () => (await call("GET", "/organization/changes?limit=1")).json.total_count;
+    const count = await changes();
+    const once = { headers: { "idempotency-key": freshName("nothing") } };
+    const first = await call("PATCH", path, body, once);
+    expect(first.status).toBe(200);
+    expect(await changes()).toBe(count);
+    expect((await call("PATCH", path, { name: "Other" }, once)).status).toBe(409);
+    expect((await call("PATCH", path, { name: "Renamed" })).status).toBe(200);
+    const again = await call("PATCH", path, body, once);
+    expect([again.status, again.text]).toEqual([200, first.text]);
+  });
+
   it("is bound to its request even if one of two creates a secret", async () => {
     const { call, makeKey } = administrator(stack);
     const { id } = (await makeKey()).data;

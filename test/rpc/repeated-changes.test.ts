@@ -106,6 +106,19 @@ describe("a retried change with the same request id", () => {
     }
   });
 
+  it("gets the first answer for an empty mask, which changes nothing", async () => {
+    const { key } = await admin(keys.createKey, { name: "CI" });
+    const { workspace } = await admin(workspaces.createWorkspace, newWorkspace());
+    const countBefore = await changeCount();
+    const updateMask = { paths: [] };
+    const updatedKey = await changeTwice(keys.updateKey, { key: key?.id ?? "", updateMask, name: "Other" });
+    expect(updatedKey.key).toEqual(key);
+    const { id = "" } = workspace ?? {};
+    const updated = await changeTwice(workspaces.updateWorkspace, { workspace: id, updateMask, name: "Other" });
+    expect(updated.workspace).toEqual(workspace);
+    expect(await changeCount()).toBe(countBefore);
+  });
+
   it("is applied once if retried while in progress", async () => {
     const request = { ...newWorkspace(), requestId: newId() };
     const answers = await Promise.all([1, 2, 3].map(() => admin(workspaces.createWorkspace, request)));

@@ -58,12 +58,16 @@ export function fromCreateKeyRequest(request: CreateKeyRequest): KeyCreation {
 
 /** Reads only the fields that the mask names. */
 export function fromUpdateKeyRequest(request: UpdateKeyRequest): KeyUpdate {
-  return fieldsOfMask<KeyUpdate>(request.updateMask, {
-    name: () => ({ name: request.name }),
-    disabled: () => ({ disabled: request.disabled }),
-    expire_time: () => ({ expiresAt: request.expireTime ? fromTimestamp(request.expireTime) : null }),
-    permissions: () => ({ permissions: request.permissions }),
-  });
+  return fieldsOfMask<KeyUpdate>(
+    request.updateMask,
+    {
+      name: () => ({ name: request.name }),
+      disabled: () => ({ disabled: request.disabled }),
+      expire_time: () => ({ expiresAt: request.expireTime ? fromTimestamp(request.expireTime) : null }),
+      permissions: () => ({ permissions: request.permissions }),
+    },
+    { mayBeEmpty: true },
+  );
 }
 
 export function fromRotateKeyRequest({ key, graceSeconds, requestId, secretSeed }: RotateKeyRequest): KeyRotation {

@@ -56,12 +56,16 @@ export function fromCreateWorkspaceRequest(request: CreateWorkspaceRequest): Wor
 
 /** Reads only the fields that the mask names. */
 export function fromUpdateWorkspaceRequest(request: UpdateWorkspaceRequest): WorkspaceUpdate {
-  return fieldsOfMask<WorkspaceUpdate>(request.updateMask, {
-    name: () => ({ name: request.name }),
-    slug: () => ({ slug: request.slug }),
-    description: () => ({ description: request.description }),
-    default_text_model: () => ({ defaultTextModel: request.defaultTextModel }),
-    default_image_model: () => ({ defaultImageModel: request.defaultImageModel }),
-    default_provider_sort: () => ({ defaultProviderSort: request.defaultProviderSort }),
-  });
+  return fieldsOfMask<WorkspaceUpdate>(
+    request.updateMask,
+    {
+      name: () => ({ name: request.name }),
+      slug: () => ({ slug: request.slug }),
+      description: () => ({ description: request.description }),
+      default_text_model: () => ({ defaultTextModel: request.defaultTextModel }),
+      default_image_model: () => ({ defaultImageModel: request.defaultImageModel }),
+      default_provider_sort: () => ({ defaultProviderSort: request.defaultProviderSort }),
+    },
+    { mayBeEmpty: true },
+  );
 }

@@ -29,6 +29,11 @@ it.each([
   expect(() => fieldsOf(paths)).toThrow(expect.objectContaining({ kind: "invalid_argument", violations }));
 });
 
+it("accepts an empty mask where one may be, but not a missing one", () => {
+  expect(fieldsOfMask(create(FieldMaskSchema), {}, { mayBeEmpty: true })).toEqual({});
+  expect(() => fieldsOfMask(undefined, {}, { mayBeEmpty: true })).toThrow("update_mask must name at least one field");
+});
+
 it("accepts a hundred paths", () => {
   expect(fieldsOf(Array(100).fill("name"))).toEqual({ name: "N" });
 });

@@ -245,7 +245,8 @@ export type UpdateKeyRequest = Message<"setpoint.organization.v1.UpdateKeyReques
   key: string;
 
   /**
-   * Which of the fields below to change: name, disabled, expire_time, permissions. 1 to 100 paths.
+   * Which of the fields below to change: name, disabled, expire_time, permissions. At most 100 paths. If it is empty,
+   * nothing changes; it must not be missing.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */

@@ -212,7 +212,8 @@ export type UpdateWorkspaceRequest = Message<"setpoint.organization.v1.UpdateWor
   workspace: string;
 
   /**
-   * Which of the fields below to change. 1 to 100 paths. They are as in Workspace; one that is unset is removed.
+   * Which of the fields below to change. At most 100 paths. If it is empty, nothing changes; it must not be missing. The
+   * fields are as in Workspace; one that is unset is removed.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
