@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import type { BackgroundProcess, Exit } from "./background-process.ts";
 import { lastLines, mostInformativeLine } from "./last-lines.ts";
 import { FailedStart } from "./start-error.ts";

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { killBackgroundProcesses } from "./background-process.ts";
 import { say } from "./progress.ts";
 import { StartError } from "./start-error.ts";

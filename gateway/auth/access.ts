@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { type Permission, requirePermission, requireWorkspace } from "../../services/platform/auth/principal.ts";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import type { SessionCookie } from "../console/session-cookie.ts";
 import type { Limits } from "../limits/limits.ts";
 import { type AcceptedCredentials, type Authenticated, Authenticator } from "./authenticator.ts";

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import type { SessionCookie } from "../console/session-cookie.ts";
 import type { RefusedKeys } from "../limits/refused-keys.ts";
 import { keyFrom, keyFromEither, notSignedIn, unvalidatedKeyFrom } from "./bearer.ts";

@@ -7,8 +7,8 @@ import {
 } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { DomainError, deadlineExceeded, unavailable } from "../../services/platform/domain/domain-error.ts";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
-import { afterArrivals } from "../../services/platform/process/next-turn.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
+import { afterArrivals } from "../../services/platform/time/next-turn.ts";
 import { ServiceReach } from "../clients/service-reach.ts";
 import { InferenceGrants } from "./inference-grants.ts";
 import { KeyExchange } from "./key-exchange.ts";

@@ -1,6 +1,6 @@
 import { Counter } from "prom-client";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import type { ServiceReach } from "../clients/service-reach.ts";
 import type { ExchangeRequest, Grant, KeyExchange } from "./key-exchange.ts";
 

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 
 /** Whether a change concerns a key, given its principal and its secret. */
 export type IsChanged = (principal: Principal, secret: string) => boolean;

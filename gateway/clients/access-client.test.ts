@@ -6,8 +6,8 @@ import {
   ExchangeKeyResponseSchema,
 } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { accessClient } from "./access-client.ts";
 
 const unauthenticatedCode = 16;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { batchCalls, batchIdenticalCalls, callEach } from "./batched-calls.ts";
 import type { Call } from "./combined-options.ts";
 

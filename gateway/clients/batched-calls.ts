@@ -3,8 +3,8 @@ import type { BatchObserver } from "../../services/platform/batching/batch-obser
 import type { BatchPart } from "../../services/platform/batching/batch-part.ts";
 import { Batcher } from "../../services/platform/batching/batcher.ts";
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { type Call, optionsOfIdentical } from "./combined-options.ts";
 
 /** The answer to one of several calls, or the reason why it failed; a promise if that call is made by itself. */

@@ -5,8 +5,8 @@ import { ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts"
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { PresetSchema } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { presetClient } from "./preset-client.ts";
 
 const unavailableCode = 14;

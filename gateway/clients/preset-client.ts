@@ -7,9 +7,9 @@ import type {
 } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { type BatchedAnswer, batchCalls, batchIdenticalCalls, callEach, isWorthAnotherCall } from "./batched-calls.ts";
 import { type Call, optionsOfBatch, shareTokenAndDeadline } from "./combined-options.ts";
 

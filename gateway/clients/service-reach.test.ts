@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
-import { afterArrivals } from "../../services/platform/process/next-turn.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
+import { afterArrivals } from "../../services/platform/time/next-turn.ts";
 import { ServiceReach } from "./service-reach.ts";
 
 let reach: ServiceReach;

@@ -1,6 +1,6 @@
 import { isOfKind } from "../../services/platform/domain/domain-error.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
-import { afterArrivals } from "../../services/platform/process/next-turn.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
+import { afterArrivals } from "../../services/platform/time/next-turn.ts";
 
 /** How long a failure counts. After that, only another call can tell. */
 const failureTtlMs = 5_000;

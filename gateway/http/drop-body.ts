@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 
 /** A caller that has sent nothing for this long is assumed to wait for us. */
 const silenceMs = 500;

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { type Trace, type Tracer, traceOf } from "../../services/platform/observe/trace.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import type { AccessLog, LogDetails } from "./access-log.ts";
 
 declare module "fastify" {

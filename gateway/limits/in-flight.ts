@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { ByteBudget, Reservation, smallBytes } from "../../services/platform/memory/byte-budget.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
-import { ByteBudget, Reservation, smallBytes } from "../../services/platform/process/byte-budget.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { bodyTooLarge, HttpError, retryAfterSeconds, tooManyRequests } from "../json/http-error.ts";
 import { largeBytes, payloadBytes } from "./payload.ts";
 import { attachMemory, RequestMemory, requestBytes } from "./request-memory.ts";

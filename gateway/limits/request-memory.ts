@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import type { ByteBudget, Reservation } from "../../services/platform/process/byte-budget.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import type { ByteBudget, Reservation } from "../../services/platform/memory/byte-budget.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 
 declare module "fastify" {
   interface FastifyRequest {

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import type { Allowance } from "../json/http-error.ts";
 
 /** Requests per second, and the burst after an idle period. */

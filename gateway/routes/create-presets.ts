@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { longTextLength } from "../../services/platform/json/json-text.ts";
-import { nextTurn } from "../../services/platform/process/next-turn.ts";
+import { nextTurn } from "../../services/platform/time/next-turn.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { type DialectName, dialectByName, dialectNames } from "../dialects/dialect-name.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import type { Access } from "../auth/access.ts";
 import type { DialectName } from "../dialects/dialect-name.ts";
 import { callNames, dialectByCall, fieldsTakenBy } from "../inference/calls.ts";

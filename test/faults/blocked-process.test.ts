@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type PresetClient, presetClient } from "../../gateway/clients/preset-client.ts";
 import { ServiceReach } from "../../gateway/clients/service-reach.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { Health } from "../../services/platform/process/health.ts";
 import { type Channel, openChannel } from "../../services/platform/rpc/channel.ts";
 import { type CallOptions, grpcClient } from "../../services/platform/rpc/grpc-client.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { blockProcess } from "../support/block-process.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 

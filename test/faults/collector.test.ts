@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { OtlpTracer } from "../../services/platform/observe/otlp-tracer.ts";
 import type { TracesConfig } from "../../services/platform/observe/traces-config.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { listen, startCollector, tracesTo } from "../support/collector.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 

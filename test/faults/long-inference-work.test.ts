@@ -4,7 +4,7 @@ import { mergeRequest, preparePreset } from "../../gateway/inference/merge/merge
 import { presetReferenceOf } from "../../gateway/inference/request/preset-reference.ts";
 import { readRequestBody } from "../../gateway/inference/request/request-body.ts";
 import { bodyBytes } from "../../gateway/json/body.ts";
-import { nextTurn } from "../../services/platform/process/next-turn.ts";
+import { nextTurn } from "../../services/platform/time/next-turn.ts";
 import { hostileTexts } from "../support/hostile-json.ts";
 import { blockMsMax, longestBlock } from "../support/longest-block.ts";
 

@@ -3,12 +3,12 @@ import { afterEach, expect, it } from "vitest";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
 import { openChannel } from "../../services/platform/rpc/channel.ts";
 import { grpcClient } from "../../services/platform/rpc/grpc-client.ts";
 import { openServers } from "../../services/platform/rpc/servers.ts";
 import { serveOpenService } from "../../services/platform/rpc/service.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { nextPort } from "../support/ports.ts";
 
 // A fifth of what it is in a cluster: answers of DNS are kept for 30 s, and a pod that is told to end serves on for 45 s.

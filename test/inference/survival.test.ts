@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vit
 import { openGateway } from "../../gateway/app.ts";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { freshName } from "../support/fresh-name.ts";
 import { HostileUpstream } from "../support/hostile-upstream.ts";
 import { type InferenceStack, startInferenceStack } from "../support/inference.ts";

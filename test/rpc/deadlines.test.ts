@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { grpcPathOf } from "../../services/platform/rpc/grpc-messages.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
 const { getPreset } = PresetService.method;

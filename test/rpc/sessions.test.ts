@@ -11,8 +11,8 @@ import { updateKeyRow, updateKeySecret } from "../../services/organization/store
 import { updateSessionsLastUsed } from "../../services/organization/store/sessions.ts";
 import { keyFromBytes, secretFromBytes } from "../../services/platform/auth/key-format.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { failureOf } from "../support/failures.ts";
 import { openRpcCalls, type RpcCalls } from "../support/rpc-calls.ts";
 import { type Stack, startStack } from "../support/stack.ts";

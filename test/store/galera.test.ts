@@ -3,7 +3,7 @@ import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { schemaIsCurrent } from "../../services/platform/mysql/schema.ts";
 import { inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
 import { updatePreset } from "../../services/preset/store/update-preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { isConnectionLost } from "../../services/platform/mysql/errors.ts";
 import { openPool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inSnapshot, inTransaction, retryTransient } from "../../services/platform/mysql/transaction.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { blockProcess } from "../support/block-process.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { openDatabaseProxy, urlThrough } from "../support/tcp-proxy.ts";

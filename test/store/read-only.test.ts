@@ -4,7 +4,7 @@ import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { schemaIsCurrent } from "../../services/platform/mysql/schema.ts";
 import { retryTransient } from "../../services/platform/mysql/transaction.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
 import { type OwnServer, startOwnServer } from "../support/own-server.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { idFromBytes, idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import type { NewVersion } from "../../services/preset/domain/new-version.ts";
 import { etagOf } from "../../services/preset/domain/preset.ts";
 import { VersionWriter } from "../../services/preset/store/version-writer.ts";

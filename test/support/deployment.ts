@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BackgroundProcess, startInBackground } from "../../deploy/local/background-process.ts";
 import { lookForHttpFault } from "../../deploy/local/readiness.ts";
-import { monotonicMs } from "../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { nextPort } from "./ports.ts";
 
 const podsMax = 5;

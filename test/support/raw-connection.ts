@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { nextTurn } from "../../services/platform/process/next-turn.ts";
+import { nextTurn } from "../../services/platform/time/next-turn.ts";
 
 /** A connection that sends bytes as they are, which no HTTP client does. */
 export class RawConnection {

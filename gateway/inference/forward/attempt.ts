@@ -1,5 +1,5 @@
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
-import { nowhere } from "../../../services/platform/process/transient-set.ts";
+import { nowhere } from "../../../services/platform/memory/transient-set.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
 import type { Connection, RequestListener } from "../upstreams/connection.ts";
 import type { UpstreamRequest } from "../upstreams/upstream-request.ts";

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
 import type { StalledAnswer, StalledAnswers } from "./stalled-answers.ts";
 
 interface ClientReadingParts {

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
-import { nowhere } from "../../../services/platform/process/transient-set.ts";
+import { nowhere } from "../../../services/platform/memory/transient-set.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
 import { blockProcess } from "../../../test/support/block-process.ts";
 import { type Deadlined, Deadlines } from "./deadlines.ts";
 

@@ -1,6 +1,6 @@
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
-import { afterArrivals } from "../../../services/platform/process/next-turn.ts";
-import { type Member, TransientSet } from "../../../services/platform/process/transient-set.ts";
+import { type Member, TransientSet } from "../../../services/platform/memory/transient-set.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
+import { afterArrivals } from "../../../services/platform/time/next-turn.ts";
 
 /** Something with a time limit. */
 export interface Deadlined extends Member {

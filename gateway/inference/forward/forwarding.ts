@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { canceled } from "../../../services/platform/domain/domain-error.ts";
 import type { Logger } from "../../../services/platform/observe/logger.ts";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import type { LogDetails } from "../../http/access-log.ts";
 import { clientClosedRequest } from "../../http/exchanges.ts";

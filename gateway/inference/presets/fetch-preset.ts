@@ -1,5 +1,5 @@
 import { int32Max } from "../../../services/platform/domain/limits.ts";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
 import type { PresetClient } from "../../clients/preset-client.ts";
 import type { PresetContent } from "../preset-content.ts";
 import { isPresetNotFound, versionNotFound } from "../preset-refusals.ts";

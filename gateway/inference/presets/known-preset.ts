@@ -1,6 +1,6 @@
 import type { Preset, PresetStatus, PresetVersion } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { DomainError } from "../../../services/platform/domain/domain-error.ts";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
 import { type DialectName, dialectNameOf } from "../../dialects/dialect-name.ts";
 import { type PreparedPreset, preparePreset } from "../merge/merge.ts";
 import type { PresetContent } from "../preset-content.ts";

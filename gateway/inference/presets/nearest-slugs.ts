@@ -1,5 +1,5 @@
 import type { DomainError } from "../../../services/platform/domain/domain-error.ts";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
 import type { PresetClient } from "../../clients/preset-client.ts";
 import { presetNotFound } from "../preset-refusals.ts";
 import type { InferenceCaller } from "./inference-caller.ts";

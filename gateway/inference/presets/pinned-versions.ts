@@ -1,6 +1,6 @@
 import type { LRUCache } from "lru-cache";
 import { type DomainError, isOfKind } from "../../../services/platform/domain/domain-error.ts";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
 import type { PresetClient } from "../../clients/preset-client.ts";
 import type { ServiceReach } from "../../clients/service-reach.ts";
 import type { InferenceCaller } from "./inference-caller.ts";

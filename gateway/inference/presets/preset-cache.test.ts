@@ -9,9 +9,9 @@ import {
 } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { DomainError, deadlineExceeded, unavailable } from "../../../services/platform/domain/domain-error.ts";
 import { Metrics } from "../../../services/platform/observe/metrics.ts";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
-import { afterArrivals } from "../../../services/platform/process/next-turn.ts";
 import type { CallOptions } from "../../../services/platform/rpc/grpc-client.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
+import { afterArrivals } from "../../../services/platform/time/next-turn.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
 import { type CachedPreset, PresetCache, type PresetCacheConfig } from "./preset-cache.ts";
 

@@ -3,7 +3,7 @@ import type { Preset } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts"
 import { requireWorkspace } from "../../../services/platform/auth/principal.ts";
 import type { DomainError } from "../../../services/platform/domain/domain-error.ts";
 import type { Metrics } from "../../../services/platform/observe/metrics.ts";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
 import type { PresetClient } from "../../clients/preset-client.ts";
 import { ServiceReach, settledBy } from "../../clients/service-reach.ts";
 import type { DialectName } from "../../dialects/dialect-name.ts";

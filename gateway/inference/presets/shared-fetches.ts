@@ -1,6 +1,6 @@
 import { isOfKind, unavailable } from "../../../services/platform/domain/domain-error.ts";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
-import { TransientMap } from "../../../services/platform/process/transient-map.ts";
+import { TransientMap } from "../../../services/platform/memory/transient-map.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
 
 /** On whose behalf a lookup is made. */
 export interface FetchCaller {

@@ -2,7 +2,7 @@ import { invalidRequest } from "../../../services/platform/domain/domain-error.t
 import { fieldPath } from "../../../services/platform/json/field-path.ts";
 import { JsonScan, type MemberPlace } from "../../../services/platform/json/json-scan.ts";
 import { isRepeated } from "../../../services/platform/json/repetition-violations.ts";
-import { nextTurn } from "../../../services/platform/process/next-turn.ts";
+import { nextTurn } from "../../../services/platform/time/next-turn.ts";
 import { isNullAt, type JsonSource, textAt } from "./json-walk.ts";
 import { type ModelReference, modelReferenceAt } from "./model-reference.ts";
 

@@ -1,5 +1,5 @@
 import type { OnReadOpts, Socket } from "node:net";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
 import type { AnswerHeaders } from "./answer-head.ts";
 import { AnswerParser } from "./answer-parser.ts";
 import { BodyPieces } from "./body-pieces.ts";

@@ -1,7 +1,7 @@
 import { isIP, type OnReadOpts, connect as openPlain, type Socket } from "node:net";
 import { connect as openTls } from "node:tls";
-import { monotonicMs } from "../../../services/platform/process/clock.ts";
-import { afterArrivals } from "../../../services/platform/process/next-turn.ts";
+import { monotonicMs } from "../../../services/platform/time/clock.ts";
+import { afterArrivals } from "../../../services/platform/time/next-turn.ts";
 import { Connection, type ConnectionOwner, type RequestListener } from "./connection.ts";
 import { requestHead, type UpstreamRequest } from "./upstream-request.ts";
 

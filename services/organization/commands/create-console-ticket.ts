@@ -1,9 +1,9 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
-import { monotonicMs } from "../../platform/process/clock.ts";
 import { defineCommand } from "../../platform/process/command.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
 import { required } from "../../platform/process/flags.ts";
+import { monotonicMs } from "../../platform/time/clock.ts";
 import { hashKey, keyStatus } from "../domain/keys.ts";
 import { newTicket } from "../domain/sessions.ts";
 import { findKeyAnywhere } from "../store/keys.ts";

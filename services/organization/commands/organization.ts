@@ -1,8 +1,8 @@
 import { DomainError, isOfKind } from "../../platform/domain/domain-error.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
-import { monotonicMs } from "../../platform/process/clock.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
 import { optional } from "../../platform/process/flags.ts";
+import { monotonicMs } from "../../platform/time/clock.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { changeOrganization, type Work } from "../store/change-organization.ts";
 import { findMemberByEmail, findOldestAdminUserId } from "../store/members.ts";

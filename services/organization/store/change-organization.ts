@@ -4,7 +4,7 @@ import { newId } from "../../platform/domain/ids.ts";
 import { isDuplicateKey, WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { inTransaction, retryTransient } from "../../platform/mysql/transaction.ts";
-import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
+import { type Deadline, hasGivenUp } from "../../platform/time/deadline.ts";
 import type { Actor, Changed } from "../domain/changes.ts";
 import { keyInvalid } from "../domain/errors.ts";
 import { keyStatus } from "../domain/keys.ts";

@@ -2,7 +2,7 @@ import { deadlineExceeded, isOfKind } from "../../platform/domain/domain-error.t
 import { isDuplicateKey, WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { inTransaction, retryTransient } from "../../platform/mysql/transaction.ts";
-import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
+import { type Deadline, hasGivenUp } from "../../platform/time/deadline.ts";
 import { keyInvalid, ticketInvalid } from "../domain/errors.ts";
 import { getPrincipal, hashKey } from "../domain/keys.ts";
 import type { Session, SessionKey } from "../domain/sessions.ts";

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { DomainError } from "../domain/domain-error.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { type Claims, principalFromClaims, readClaims } from "./claims.ts";
 import { isSigned, payloadOf, readJwt, type SignedJwt } from "./es256.ts";
 import { IssuerClock } from "./issuer-clock.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 
 /** The clocks of two machines may differ by this much, and tokens are still accepted. */
 const clockToleranceMs = 60_000;

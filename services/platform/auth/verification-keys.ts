@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { unavailable } from "../domain/domain-error.ts";
 import type { Logger } from "../observe/logger.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { type FetchKeySet, importKeys, type KeySet } from "./key-set.ts";
 
 /** Keys are refreshed at this age, so that a key that is no longer published stops working. */

@@ -1,7 +1,7 @@
 import { deadlineExceeded } from "../domain/domain-error.ts";
 import { sharedTrace, type Trace } from "../observe/trace.ts";
-import { monotonicMs } from "../process/clock.ts";
-import type { Deadline } from "../process/deadline.ts";
+import { monotonicMs } from "../time/clock.ts";
+import type { Deadline } from "../time/deadline.ts";
 
 /** A caller that waits for an answer, and how to give it. */
 interface Caller<Answer> extends Deadline {

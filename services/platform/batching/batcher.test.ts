@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { heapBytes } from "../../../test/support/garbage.ts";
-import { monotonicMs } from "../process/clock.ts";
-import type { Deadline } from "../process/deadline.ts";
+import { monotonicMs } from "../time/clock.ts";
+import type { Deadline } from "../time/deadline.ts";
 import type { BatchPart } from "./batch-part.ts";
 import { Batcher, type BatchPolicy } from "./batcher.ts";
 

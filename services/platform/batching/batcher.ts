@@ -1,9 +1,9 @@
 import { unavailable } from "../domain/domain-error.ts";
-import { monotonicMs } from "../process/clock.ts";
-import { answerMarginMs, type Deadline } from "../process/deadline.ts";
-import { afterArrivals } from "../process/next-turn.ts";
-import { TransientMap } from "../process/transient-map.ts";
-import { type Member, nowhere, TransientSet } from "../process/transient-set.ts";
+import { TransientMap } from "../memory/transient-map.ts";
+import { type Member, nowhere, TransientSet } from "../memory/transient-set.ts";
+import { monotonicMs } from "../time/clock.ts";
+import { answerMarginMs, type Deadline } from "../time/deadline.ts";
+import { afterArrivals } from "../time/next-turn.ts";
 import type { BatchObserver } from "./batch-observer.ts";
 import { BatchPart } from "./batch-part.ts";
 import { FifoQueue } from "./fifo-queue.ts";

@@ -1,4 +1,4 @@
-import { answerMarginMs } from "../process/deadline.ts";
+import { answerMarginMs } from "../time/deadline.ts";
 import type { BatchPart } from "./batch-part.ts";
 
 /** What one batch may hold. */

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { afterArrivals } from "../process/next-turn.ts";
+import { afterArrivals } from "../time/next-turn.ts";
 
 /**
  * A client that has sent a whole request and closed its sending side, as `nc` does, is still answered. Node supports

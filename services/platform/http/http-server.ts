@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { answerHalfClosed } from "./half-open.ts";
 import { createServer } from "./node-http.ts";
 

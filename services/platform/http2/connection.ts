@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { TransientMap } from "../process/transient-map.ts";
+import { TransientMap } from "../memory/transient-map.ts";
 import {
   goawayFrame,
   pingFrame,

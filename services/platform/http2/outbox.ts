@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
-import { monotonicMs } from "../process/clock.ts";
-import { afterArrivals } from "../process/next-turn.ts";
-import type { TransientMap } from "../process/transient-map.ts";
+import type { TransientMap } from "../memory/transient-map.ts";
+import { monotonicMs } from "../time/clock.ts";
+import { afterArrivals } from "../time/next-turn.ts";
 import { frame } from "./frames.ts";
 import { noTable } from "./header-encoder.ts";
 import { flags, frameBytesMax, frameTypes, windowDefault, windowMax } from "./protocol.ts";

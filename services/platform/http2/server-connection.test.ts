@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { data, headers, largeBytes, mediumBytes, ping, RawHttp2, request } from "../../../test/support/raw-http2.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { frame, goawayFrame, rstStreamFrame, settingsFrame, windowUpdateFrame } from "./frames.ts";
 import { encodeHeaders } from "./header-encoder.ts";
 import { errorCodes, flags, frameBytesMax, frameTypes, preface } from "./protocol.ts";

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { Http2Connection } from "./connection.ts";
 import { goawayFrame, rstStreamFrame } from "./frames.ts";
 import type { Field } from "./header-table.ts";

@@ -1,5 +1,5 @@
 import { type FieldViolation, invalidRequest } from "../domain/domain-error.ts";
-import { nextTurn } from "../process/next-turn.ts";
+import { nextTurn } from "../time/next-turn.ts";
 import { parseEscapedKeys } from "./escaped-keys.ts";
 import { fieldPath } from "./field-path.ts";
 import {

@@ -1,5 +1,5 @@
-import { monotonicMs } from "../process/clock.ts";
-import { afterArrivals } from "../process/next-turn.ts";
+import { monotonicMs } from "../time/clock.ts";
+import { afterArrivals } from "../time/next-turn.ts";
 
 /**
  * Notices that a command has not been answered in time. A command only sets a number: there is a single timer, which

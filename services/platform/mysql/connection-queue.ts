@@ -1,5 +1,5 @@
 import { canceled } from "../domain/domain-error.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import type { PoolConnection } from "./connection.ts";
 import type { ConnectionError } from "./errors.ts";
 import type { TenantShares } from "./tenant-shares.ts";

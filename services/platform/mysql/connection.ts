@@ -8,7 +8,7 @@ import {
   type RowDataPacket,
 } from "mysql2";
 import type { Span } from "../observe/trace.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { CommandClock } from "./command-clock.ts";
 import type { Protocol } from "./database-url.ts";
 import { withoutValues } from "./error-text.ts";

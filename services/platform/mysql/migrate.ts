@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, createConnection } from "mysql2/promise";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { connectionOptions, sessionStatements } from "./database-url.ts";
 import { isAccessDenied, isAlreadyAltered, isStatementTimeout, isTransient, isUnknownDatabase } from "./errors.ts";
 import { withMigrationLock } from "./migration-lock.ts";

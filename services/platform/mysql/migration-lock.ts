@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection } from "mysql2/promise";
-import { monotonicMs } from "../process/clock.ts";
 import { CommandError } from "../process/command-error.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { isConnectionLost, isDuplicateKey, isTransient, isUnknownTable } from "./errors.ts";
 
 /** A row beside those of the migrations, whose names begin with a number. */

@@ -1,7 +1,7 @@
 import type { QueryResult } from "mysql2";
 import type { Metrics } from "../observe/metrics.ts";
-import { monotonicMs } from "../process/clock.ts";
-import type { Deadline } from "../process/deadline.ts";
+import { monotonicMs } from "../time/clock.ts";
+import type { Deadline } from "../time/deadline.ts";
 import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
 import { ConnectionQueue } from "./connection-queue.ts";
 import { connectionOptions, type Protocol, protocolOf, sessionStatements } from "./database-url.ts";

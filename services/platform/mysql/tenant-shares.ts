@@ -1,4 +1,4 @@
-import { TransientMap } from "../process/transient-map.ts";
+import { TransientMap } from "../memory/transient-map.ts";
 import type { PoolConnection } from "./connection.ts";
 
 /**

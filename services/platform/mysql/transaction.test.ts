@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { deadlineExceeded } from "../domain/domain-error.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { CommitUnknown, ConnectionError } from "./errors.ts";
 import { databaseUnavailable, outcomeUnknown } from "./refusals.ts";
 import { backoffMs, retryTransient } from "./transaction.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isOfKind } from "../domain/domain-error.ts";
 import type { Span, Trace } from "../observe/trace.ts";
-import { monotonicMs } from "../process/clock.ts";
-import { type Deadline, timeLeftMs } from "../process/deadline.ts";
+import { monotonicMs } from "../time/clock.ts";
+import { type Deadline, timeLeftMs } from "../time/deadline.ts";
 import {
   behindCluster,
   CommitUnknown,

@@ -2,7 +2,7 @@ import type { Agent } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent as HttpAgent, request as requestHttp } from "../http/node-http.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import type { TracesConfig } from "./traces-config.ts";
 
 /** For all attempts together. */

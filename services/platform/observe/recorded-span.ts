@@ -1,4 +1,4 @@
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import type { Attributes, Span } from "./trace.ts";
 import { newSpanId } from "./trace-ids.ts";
 

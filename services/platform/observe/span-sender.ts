@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { CollectorThread, type SendFault } from "./collector-thread.ts";
 import type { Logger } from "./logger.ts";
 import { OtlpJson } from "./otlp-json.ts";

@@ -1,5 +1,5 @@
-import { monotonicMs } from "./clock.ts";
-import { afterArrivals } from "./next-turn.ts";
+import { monotonicMs } from "../time/clock.ts";
+import { afterArrivals } from "../time/next-turn.ts";
 
 /** Says whether a process can do its work right now; throws or rejects if it cannot. */
 export type ReadinessCheck = () => Promise<void>;

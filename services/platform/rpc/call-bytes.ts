@@ -1,7 +1,7 @@
-import { ByteBudget, Reservation } from "../process/byte-budget.ts";
-import { monotonicMs } from "../process/clock.ts";
-import { afterArrivals } from "../process/next-turn.ts";
-import { type Member, nowhere, TransientSet } from "../process/transient-set.ts";
+import { ByteBudget, Reservation } from "../memory/byte-budget.ts";
+import { type Member, nowhere, TransientSet } from "../memory/transient-set.ts";
+import { monotonicMs } from "../time/clock.ts";
+import { afterArrivals } from "../time/next-turn.ts";
 
 /** Where an answer is written to: an HTTP/2 stream, or a response of HTTP/1.1. */
 interface Outlet {

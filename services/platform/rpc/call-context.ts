@@ -3,7 +3,7 @@ import type { AccessTokenVerifier } from "../auth/access-token.ts";
 import type { Principal } from "../auth/principal.ts";
 import { invalidRequest } from "../domain/domain-error.ts";
 import type { Trace } from "../observe/trace.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import type { CallReservation } from "./call-bytes.ts";
 import type { Code } from "./codes.ts";
 import { overloaded } from "./refusals.ts";

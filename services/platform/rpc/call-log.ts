@@ -7,7 +7,7 @@ import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { requestIdsOfPart, saneRequestIds } from "../observe/request-id.ts";
 import { type Span, type Trace, type Tracer, traceOf } from "../observe/trace.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { Code, codeName } from "./codes.ts";
 import { toRpcError, toStatusMessage } from "./errors.ts";

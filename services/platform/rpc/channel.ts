@@ -1,6 +1,6 @@
 import { lookup as dnsLookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { Endpoint } from "./endpoint.ts";
 import type { Peer } from "./grpc-connection.ts";
 import { type HostPort, hostsOfTarget } from "./target.ts";

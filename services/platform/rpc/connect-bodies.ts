@@ -3,7 +3,7 @@ import { invalidRequest } from "../domain/domain-error.ts";
 import { isPlainTransfer } from "../http/transfer-encoding.ts";
 import { findOutline } from "../json/json-outline.ts";
 import { longTextLength } from "../json/json-text.ts";
-import { nextTurn } from "../process/next-turn.ts";
+import { nextTurn } from "../time/next-turn.ts";
 import type { CallReservation } from "./call-bytes.ts";
 import { reservationKey } from "./connect-answers.ts";
 import { fieldsMax, readRequest } from "./field-count.ts";

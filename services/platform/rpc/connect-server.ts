@@ -5,7 +5,7 @@ import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from
 import { file_google_rpc_error_details } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { inTurn } from "../http/in-turn.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import type { CallBytes } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { answerKey, followAnswer, reservationKey } from "./connect-answers.ts";

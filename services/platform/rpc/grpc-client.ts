@@ -8,7 +8,7 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import { canceled, isOfKind } from "../domain/domain-error.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import type { Channel } from "./channel.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { frameOf, grpcPathOf, prefixBytes } from "./grpc-messages.ts";

@@ -8,7 +8,7 @@ import {
   GetKeySetResponseSchema,
 } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { grpcFrame } from "../../../test/support/grpc-frame.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { type Channel, openChannel } from "./channel.ts";
 import { grpcClient } from "./grpc-client.ts";
 import { responseBytesMax } from "./message-sizes.ts";

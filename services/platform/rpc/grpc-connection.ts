@@ -2,13 +2,13 @@ import { isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { ClientConnection } from "../http2/client-connection.ts";
 import { encodeHeaders } from "../http2/header-encoder.ts";
-import { monotonicMs } from "../process/clock.ts";
-import { connectLean } from "../process/lean-socket.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { callEvents } from "./call-events.ts";
 import { readCertificates } from "./certificates.ts";
 import { Code } from "./codes.ts";
 import { type CallListener, GrpcCall } from "./grpc-call.ts";
 import { keepAlive } from "./keepalive.ts";
+import { connectLean } from "./lean-socket.ts";
 import type { TlsFiles } from "./tls.ts";
 
 /** A peer that accepts a connection and then says nothing counts as unreachable. */

@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { beforeEach, describe, expect, it } from "vitest";
 import { CreateVersionRequestSchema, PresetService } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { grpcFrame } from "../../../test/support/grpc-frame.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import { GrpcRequest } from "./grpc-request.ts";
 import { requestBytesMax } from "./message-sizes.ts";
 import type { ServedMethod } from "./service.ts";

@@ -3,7 +3,7 @@ import { ConnectError } from "@connectrpc/connect";
 import { type Field, headerBytes, headerOf } from "../http2/header-table.ts";
 import { errorCodes } from "../http2/protocol.ts";
 import type { Http2Stream, StreamListener } from "../http2/stream.ts";
-import { monotonicMs } from "../process/clock.ts";
+import { monotonicMs } from "../time/clock.ts";
 import type { CallBytes, CallReservation } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { callEvents } from "./call-events.ts";

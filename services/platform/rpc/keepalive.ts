@@ -1,5 +1,5 @@
 import type { Http2Connection } from "../http2/connection.ts";
-import { afterArrivals } from "../process/next-turn.ts";
+import { afterArrivals } from "../time/next-turn.ts";
 
 // After a network outage, TCP retransmits only after a wait about as long as the outage. A new connection is
 // established within seconds.

@@ -1,10 +1,10 @@
 import { AccessService } from "../../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { DomainError } from "../../platform/domain/domain-error.ts";
 import { newId } from "../../platform/domain/ids.ts";
-import { monotonicMs } from "../../platform/process/clock.ts";
 import { CommandError } from "../../platform/process/command-error.ts";
 import { openChannel } from "../../platform/rpc/channel.ts";
 import { grpcClient } from "../../platform/rpc/grpc-client.ts";
+import { monotonicMs } from "../../platform/time/clock.ts";
 import type { OrganizationAddress } from "../config.ts";
 
 const timeoutMs = 5_000;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { longTextLength, memberTexts, parseStoredJsonObject } from "../../platform/json/json-text.ts";
-import { nextTurn } from "../../platform/process/next-turn.ts";
+import { nextTurn } from "../../platform/time/next-turn.ts";
 import type { PresetVersion } from "./preset.ts";
 
 /** A config field that differs; a side is undefined if it does not have the field. Values are JSON text, as stored. */

@@ -1,5 +1,5 @@
 import type { Pool } from "../../platform/mysql/pool.ts";
-import { monotonicMs } from "../../platform/process/clock.ts";
+import { monotonicMs } from "../../platform/time/clock.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import { areMarksCorrect, deleteMarks, extendMarks } from "./change-marks.ts";
 import type { WorkspaceChangePage } from "./list-workspace-changes.ts";

@@ -5,7 +5,7 @@ import type { Executor, Pool, PoolConnection, RowDataPacket } from "../../platfo
 import { selectPage } from "../../platform/mysql/select-page.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
-import type { Deadline } from "../../platform/process/deadline.ts";
+import type { Deadline } from "../../platform/time/deadline.ts";
 import type { Preset } from "../domain/preset.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { findPresetCount } from "./preset-counts.ts";

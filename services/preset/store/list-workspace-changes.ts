@@ -4,7 +4,7 @@ import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
-import type { Deadline } from "../../platform/process/deadline.ts";
+import type { Deadline } from "../../platform/time/deadline.ts";
 import type { ChangeFilter, WorkspaceChange } from "../domain/change.ts";
 import { countSince, findMark, markSpacing, sumRevisions } from "./change-marks.ts";
 import { type ChangeRow, changeFromRow } from "./list-changes.ts";

@@ -1,7 +1,7 @@
 import type { Page } from "../../platform/domain/page.ts";
 import { isSchemaOlder } from "../../platform/mysql/errors.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
-import type { Deadline } from "../../platform/process/deadline.ts";
+import type { Deadline } from "../../platform/time/deadline.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { ChangeMarkKeeper } from "./change-mark-keeper.ts";

@@ -2,7 +2,7 @@ import type { BatchObserver } from "../../platform/batching/batch-observer.ts";
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
-import type { Deadline } from "../../platform/process/deadline.ts";
+import type { Deadline } from "../../platform/time/deadline.ts";
 import { type PresetKey, type PresetVersion, presetKey, type ServedPreset } from "../domain/preset.ts";
 import {
   type PresetRow,

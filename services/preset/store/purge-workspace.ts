@@ -1,7 +1,7 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Pool, ResultSetHeader } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
-import { monotonicMs } from "../../platform/process/clock.ts";
+import { monotonicMs } from "../../platform/time/clock.ts";
 
 /** The presets last: as long as one exists, an interrupted purge is recognizably unfinished. */
 const tables = [

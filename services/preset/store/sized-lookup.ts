@@ -3,7 +3,7 @@ import type { BatchPart } from "../../platform/batching/batch-part.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import { sharedTrace, type Trace } from "../../platform/observe/trace.ts";
-import type { Deadline } from "../../platform/process/deadline.ts";
+import type { Deadline } from "../../platform/time/deadline.ts";
 
 /** Called before large content is read for a caller, with its size; throws if that is too much. */
 export type Admit = (bytes: number) => void;

@@ -2,7 +2,7 @@ import { deadlineExceeded } from "../../platform/domain/domain-error.ts";
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { inTransaction } from "../../platform/mysql/transaction.ts";
-import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
+import { type Deadline, hasGivenUp } from "../../platform/time/deadline.ts";
 import { type Actor, updateChange } from "../domain/change.ts";
 import { presetNotFound, versionNotFound } from "../domain/errors.ts";
 import type { Preset, PresetVersion, ServedPreset } from "../domain/preset.ts";

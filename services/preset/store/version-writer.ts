@@ -1,11 +1,11 @@
 import type { BatchObserver } from "../../platform/batching/batch-observer.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
 import { canceled, isOfKind } from "../../platform/domain/domain-error.ts";
+import { TransientMap } from "../../platform/memory/transient-map.ts";
 import type { CommitUnknown } from "../../platform/mysql/errors.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { outcomeUnknown, unknownCommitOf } from "../../platform/mysql/refusals.ts";
-import { type Deadline, hasGivenUp } from "../../platform/process/deadline.ts";
-import { TransientMap } from "../../platform/process/transient-map.ts";
+import { type Deadline, hasGivenUp } from "../../platform/time/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { presetKey, type ServedPreset } from "../domain/preset.ts";
 import { LockedPresets } from "./locked-presets.ts";
