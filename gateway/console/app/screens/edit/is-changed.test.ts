@@ -1,18 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { indented } from "../../json/json-pieces.ts";
-import type { Draft } from "./draft.ts";
 import { isChanged } from "./is-changed.ts";
 
-function draftOf(stored: string, change: Partial<Draft> = {}): Draft {
-  const base = {
-    version: 1,
-    config: stored,
-    prompt: null,
-    dialect: null,
-    creatorId: "user_1",
-    createdAt: "2026-01-01T00:00:00.000Z",
-  };
-  return { base, ancestor: base, etag: undefined, config: indented(stored), prompt: "", ...change };
+function draftOf(stored: string, change: { config?: string; prompt?: string } = {}) {
+  return { base: { config: stored, prompt: null }, config: indented(stored), prompt: "", ...change };
 }
 
 const spellings = [
