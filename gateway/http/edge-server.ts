@@ -9,6 +9,9 @@ const unexpectedEnd = "HPE_INVALID_EOF_STATE";
 /** The code of an error that stands for a CONNECT request. */
 export const tunnel = "SETPOINT_TUNNEL";
 
+/** A connection that breaks also closes, which is enough. */
+const ignoreError = (): void => {};
+
 const methods = new Set<string | undefined>(METHODS);
 
 /** The server that outside callers connect to. */
@@ -36,6 +39,8 @@ export function createEdgeServer(listener: RequestListener, exchanges: Exchanges
   });
   // Without this, Node would close the connection without an answer.
   server.on("connect", (_request, socket) => {
+    // Node has handed it over: nobody reads it or listens for its errors, and such an error would end the process.
+    socket.on("error", ignoreError).resume();
     server.emit("clientError", Object.assign(new Error("A tunnel"), { code: tunnel }), socket);
   });
   // An unknown expectation is refused by the header rules.

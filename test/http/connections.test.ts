@@ -128,6 +128,24 @@ describe("a connection", () => {
   });
 });
 
+describe("a client that asks for a tunnel and breaks its connection", () => {
+  const tunnel = "CONNECT test:443 HTTP/1.1\r\nHost: test:443\r\n\r\n";
+  const list = () => `GET /api/v1/presets HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`;
+
+  // An error that nobody listens for would end the process, and this test run.
+  it.each([
+    ["at once", () => tunnel, 0],
+    ["after the answer", () => tunnel, 1],
+    ["while an earlier request is processed", () => list() + tunnel, 0],
+  ])("ends nothing else: %s", async (_name, text, answers) => {
+    const connection = await RawConnection.open(stack.baseUrl);
+    await connection.sent(text());
+    await expect.poll(() => connection.statuses.length).toBeGreaterThanOrEqual(answers);
+    connection.reset();
+    expect((await fetch(`${stack.baseUrl}/healthz`)).status).toBe(200);
+  });
+});
+
 describe("a client that sends Expect: 100-continue", () => {
   const ask = (key: string, length: number, type = "application/json") =>
     [
