@@ -92,6 +92,15 @@ describe("a server blocked past a timeout", () => {
   });
 });
 
+it("a server that cannot accept a connection goes on", async ({ onTestFinished }) => {
+  const server = createHttpServer(echo, { timeouts });
+  onTestFinished(() => closeHttpServer(server, 100));
+  const port = await bindHttpServer(server, "127.0.0.1", 0);
+  // As Node reports it. Without a listener, this would throw where nobody catches it.
+  server.emit("error", Object.assign(new Error("accept EMFILE"), { code: "EMFILE", syscall: "accept" }));
+  expect((await fetch(`http://127.0.0.1:${port}`)).status).toBe(200);
+});
+
 it.runIf(process.platform === "linux")("shares a port only with servers that share it", async () => {
   const [first, second, third] = [echo, echo, echo].map((listener) => createHttpServer(listener, { timeouts }));
   if (!first || !second || !third) throw new Error("not made");

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
 import { monotonicMs } from "../time/clock.ts";
+import { surviveFailedAccepts } from "./failed-accepts.ts";
 import { answerHalfClosed } from "./half-open.ts";
 import { createServer } from "./node-http.ts";
 
@@ -94,6 +95,7 @@ export function bindHttpServer(server: Server, host: string, port: number, reuse
     server.once("error", reject);
     server.listen({ port, host, reusePort }, () => {
       server.off("error", reject);
+      surviveFailedAccepts(server);
       const address = server.address();
       resolve(typeof address === "object" && address ? address.port : port);
     });

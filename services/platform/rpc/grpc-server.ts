@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { ConnectError } from "@connectrpc/connect";
+import { surviveFailedAccepts } from "../http/failed-accepts.ts";
 import { encodeHeaders } from "../http2/header-encoder.ts";
 import { type Field, headerOf } from "../http2/header-table.ts";
 import { ServerConnection } from "../http2/server-connection.ts";
@@ -58,6 +59,7 @@ export class GrpcServer {
     } catch (error) {
       throw new Error(`Cannot listen for gRPC on ${host}:${port}: ${(error as Error).message}`, { cause: error });
     }
+    surviveFailedAccepts(listener);
     this.#closers.push(() => listener.close());
     return (listener.address() as AddressInfo).port;
   }
