@@ -2,12 +2,13 @@
 // Node before anything is installed: plain JavaScript, no dependencies.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const modules = join(root, "node_modules");
+const ownName = "install-dependencies.mjs";
 const lockFile = join(root, ".setpoint", "install.lock");
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
 const progressMs = 90_000;
@@ -163,17 +164,35 @@ function lockHolder() {
 
 /** As opposed to another process that has got its id since, or this one: in a restarted container, ids repeat. */
 function isInstalling(pid) {
-  return Number(pid) !== process.pid && commandLineOf(pid).includes("install-dependencies");
+  return Number(pid) !== process.pid && (process.platform === "linux" ? runsThis(pid) : seemsToRunThis(pid));
+}
+
+/** Whether it is a Node that runs this script. The shell of an npm script only has the name in its command. */
+function runsThis(pid) {
+  const argv = procFile(pid, "cmdline").split("\0");
+  // Threads have ids of the same kind, and files under the same names.
+  const isProcess = procFile(pid, "status").includes(`\nTgid:\t${pid}\n`);
+  return isProcess && isNode(argv[0]) && argv.slice(1).some((argument) => basename(argument) === ownName);
 }
 
 /** Empty if there is no such process. */
-function commandLineOf(pid) {
+function procFile(pid, name) {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
   } catch {
-    if (process.platform === "linux") return "";
-    return spawnSync("ps", ["-o", "command=", "-p", pid], { encoding: "utf8" }).stdout ?? "";
+    return "";
   }
+}
+
+/** The same as far as `ps` can tell, which does not show where an argument ends. */
+function seemsToRunThis(pid) {
+  const shown = (column) =>
+    (spawnSync("ps", ["-ww", "-o", `${column}=`, "-p", pid], { encoding: "utf8" }).stdout ?? "").trim();
+  return isNode(shown("comm")) && shown("command").endsWith(ownName);
+}
+
+function isNode(program) {
+  return /^node(js)?$/.test(basename(program));
 }
 
 /**

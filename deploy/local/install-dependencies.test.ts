@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -98,6 +99,27 @@ it("does not wait for itself if an earlier run had its id, as in a restarted con
   write("go", "");
   const command = `ln -s $$ .setpoint/install.lock; exec '${process.execPath}' '${at(script)}'`;
   expect(await once(spawn("sh", ["-c", command], { cwd: root, env: env() }), "exit")).toEqual([0, null]);
+});
+
+it("does not wait for the shell that started it if an earlier run had the shell's id", async () => {
+  mkdirSync(at(".setpoint"));
+  write("go", "");
+  const command = `ln -s $$ .setpoint/install.lock; '${process.execPath}' ${script} && exec true`;
+  // Once the shell has ended, a process that waits for it ends as well.
+  const shell = spawn("sh", ["-c", command], { cwd: root, env: env(), timeout: 20_000 });
+  expect(await once(shell, "exit")).toEqual([0, null]);
+});
+
+it.runIf(process.platform === "linux")("does not wait for a thread that has the id of an earlier run", async () => {
+  write("elsewhere/install-dependencies.mjs", "setInterval(() => {}, 1_000);");
+  const other = spawn(process.execPath, [at("elsewhere/install-dependencies.mjs")], { timeout: 20_000 });
+  const threads = () => readdirSync(`/proc/${other.pid}/task`).filter((id) => id !== String(other.pid));
+  await expect.poll(threads).not.toEqual([]);
+  leaveLockBehind(Number(threads()[0]));
+  write("go", "");
+  expect(await install()).toBe(0);
+  expect(other.exitCode ?? other.signalCode).toBeNull();
+  other.kill();
 });
 
 it("ends npm with all that it started on a Ctrl-C, so that it does not disturb the next start", async () => {
