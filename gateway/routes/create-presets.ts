@@ -28,7 +28,7 @@ function schemaOf(name: DialectName) {
     operationId: operationIds[name],
     summary: `Create from a ${name} body`,
     description:
-      "Creates a version from an inference request, and also the preset if the slug is new. The new version becomes the designated one. Fields that a preset does not keep are ignored.",
+      "Creates a version from an inference request, and also the preset if the slug is new. The new version becomes the designated one. A slug that contains a key is refused. Fields that a preset does not keep are ignored.",
     tags: ["Presets"],
     params: Type.Object(slugParams),
     querystring: Type.Object(workspaceQuery),

@@ -210,6 +210,17 @@ describe("a slug", () => {
     ]);
   });
 
+  it("that contains a key returns 400, which does not repeat the key, and stores nothing", async () => {
+    const before = await presetCount();
+    const { status, json, text } = await stack.create(stack.apiKey);
+    expect(status).toBe(400);
+    expect(json.error.metadata.issues).toEqual([
+      { path: "slug", message: expect.stringMatching(/^must not contain .*: choose another slug/) },
+    ]);
+    expect(text).not.toContain(stack.apiKey.slice("sk-sp-v1-".length));
+    expect(await presetCount()).toBe(before);
+  });
+
   async function presetCount(): Promise<number> {
     const [rows] = await stack.presetPool.query<RowDataPacket[]>("SELECT COUNT(*) AS count FROM presets");
     return rows[0]?.count;

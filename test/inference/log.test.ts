@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CallName } from "../../gateway/inference/calls.ts";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
 import {
   answerWith,
   HostileUpstream,
@@ -100,6 +101,18 @@ describe("the log line of an inference request", () => {
     ["a key", "sk-sp-v1-secret"],
   ])("does not show a model whose name is %s", async (_what, model) => {
     expect(await lineFor(whole, { model })).toMatchObject({ status: 200, model: "unknown" });
+  });
+
+  it("does not show a slug that is a key, as presets of earlier releases may have", async () => {
+    const slug = "sk-sp-v1-secret";
+    await stack.create("renamed", { model: "small", messages: [] });
+    await stack.presetPool.query("UPDATE presets SET slug = ? WHERE workspace_id = ? AND slug = 'renamed'", [
+      slug,
+      idToBytes(stack.workspaceId),
+    ]);
+    const line = await lineFor(whole, { model: `@preset/${slug}` });
+    expect(line).toMatchObject({ status: 200, preset: "unknown@1", model: "small" });
+    expect(stack.log()).not.toContain(slug);
   });
 
   it("says nothing of a model that nobody was asked for", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dialectNames } from "../../gateway/dialects/dialect-name.ts";
+import { idToBytes } from "../../services/platform/domain/ids.ts";
 import { type Collector, type ReceivedSpan, startCollector } from "../support/collector.ts";
 import {
   answerWith,
@@ -91,6 +92,21 @@ describe("an upstream call", () => {
       traceparent: `00-${traceId}-${call?.spanId}-01`,
       tracestate: "vendor=1",
     });
+  });
+
+  it("does not show a slug that is a key, as presets of earlier releases may have", async () => {
+    const slug = "sk-sp-v1-secret";
+    await stack.create("renamed", { model: "openai/gpt", messages: [] });
+    await stack.presetPool.query("UPDATE presets SET slug = ? WHERE workspace_id = ? AND slug = 'renamed'", [
+      slug,
+      idToBytes(stack.workspaceId),
+    ]);
+    upstream.script = answerWith(200, completion);
+    const { traceId, traceparent } = newTrace();
+    const body = { model: `@preset/${slug}`, messages };
+    await (await stack.send("chat/completions", body, { headers: { traceparent } })).text();
+    const [call] = await upstreamCalls(traceId);
+    expect(call?.attributes).toMatchObject({ "setpoint.preset.slug": "unknown", "setpoint.preset.version": 1 });
   });
 
   it("that counts tokens is named after that", async () => {

@@ -15,7 +15,7 @@ import { ClientReading } from "./client-reading.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Failure, failureError, statusOf } from "./failures.ts";
 import type { Candidate, ForwardRequest } from "./forward-request.ts";
-import { shownModel } from "./shown-model.ts";
+import { shownName } from "./shown-name.ts";
 import type { StalledAnswers } from "./stalled-answers.ts";
 
 export interface ForwardingParts {
@@ -60,7 +60,10 @@ export class Forwarding implements AttemptsOwner {
     this.#reject = reject;
     const { headers, exchange } = reply.request;
     const { isStreamed } = outgoing;
-    this.#details = { preset: preset && `${preset.slug}@${preset.version}`, model: shownModel(outgoing.model) };
+    this.#details = {
+      preset: preset && `${shownName(preset.slug)}@${preset.version}`,
+      model: shownName(outgoing.model),
+    };
     if (exchange) exchange.details = this.#details;
     this.#kind = countsTokens(call) ? "count" : isStreamed ? "stream" : "whole";
     const attempted = { call, headers, isStreamed, preset, trace: exchange?.trace, startedAtMs: this.#startedAtMs };
@@ -94,7 +97,7 @@ export class Forwarding implements AttemptsOwner {
     const ms = monotonicMs() - this.#startedAtMs;
     this.#parts.metrics.answerBegun(upstream.name, this.#kind, ms);
     // From a list, it may be another model than the first.
-    Object.assign(this.#details, { model: shownModel(model), upstream: upstream.name, first_byte_ms: Math.round(ms) });
+    Object.assign(this.#details, { model: shownName(model), upstream: upstream.name, first_byte_ms: Math.round(ms) });
     this.#resolve();
   }
 

@@ -3,7 +3,7 @@ import { type CallName, countsTokens } from "../calls.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
 import { modelIn } from "./answer-model.ts";
 import type { ClientAnswer } from "./client-answer.ts";
-import { shownModel } from "./shown-model.ts";
+import { shownName } from "./shown-name.ts";
 
 /** The preset that a request was made with. */
 export interface UsedPreset {
@@ -21,13 +21,13 @@ export function beginUpstreamSpan(
 ): Span {
   // All dialects are conversations.
   const operation = countsTokens(call) ? "count_tokens" : "chat";
-  const modelName = shownModel(model);
+  const modelName = shownName(model);
   return parent.beginCall(`${operation} ${modelName}`, {
     "gen_ai.operation.name": operation,
     "gen_ai.provider.name": upstream.name,
     "gen_ai.request.model": modelName,
     "server.address": upstream.baseUrl.hostname,
-    "setpoint.preset.slug": preset?.slug,
+    "setpoint.preset.slug": preset && shownName(preset.slug),
     "setpoint.preset.version": preset?.version,
   });
 }

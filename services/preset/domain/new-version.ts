@@ -9,7 +9,7 @@ import { ambiguities, parseJsonObject } from "../../platform/json/json-text.ts";
 import type { Actor } from "./change.ts";
 import { etagsViolations } from "./etags.ts";
 import { type Dialect, dialects } from "./preset.ts";
-import { slugViolations } from "./slug.ts";
+import { newSlugViolations } from "./slug.ts";
 
 /** The content of a version as a caller gives it. */
 export interface VersionDraft {
@@ -54,7 +54,7 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
   requirePermission(principal, "presets:write");
   const workspaceId = requireWorkspace(principal);
   const violations = [
-    ...slugViolations(draft.slug),
+    ...newSlugViolations(draft.slug),
     ...configViolations(draft.configJson),
     ...sizeViolations("system_prompt", draft.systemPrompt ?? ""),
     ...dialectViolations(draft.dialect),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkSlug, slugViolations } from "./slug.ts";
+import { keyFromBytes, secretFromBytes } from "../../platform/auth/key-format.ts";
+import { checkSlug, newSlugViolations, slugViolations } from "./slug.ts";
 
 describe("a slug", () => {
   it.each(["a", "Z", "0", "a.b_c~d-e", "a..", "9".repeat(128)])("accepts %s", (slug) => {
@@ -14,4 +15,20 @@ describe("a slug", () => {
       expect(() => checkSlug(slug)).toThrow(expect.objectContaining({ kind: "invalid_argument" }));
     },
   );
+
+  it.each([
+    ["a key", keyFromBytes(Buffer.alloc(32, 1))],
+    ["a session token", secretFromBytes("session", Buffer.alloc(32, 1))],
+    ["a part of a key", "bot-sk-sp-v1-AAAA"],
+  ])("of a new version must not contain %s, although that of a preset may", (_what, slug) => {
+    expect(slugViolations(slug)).toEqual([]);
+    const [violation, ...others] = newSlugViolations(slug);
+    expect([violation?.path, others]).toEqual(["slug", []]);
+    expect(violation?.message).toContain("choose another slug");
+    expect(violation?.message).not.toContain("AAAA");
+  });
+
+  it.each(["support", "sk-sp-bot", "-"])("of a new version has no other rule: %s", (slug) => {
+    expect(newSlugViolations(slug)).toEqual(slugViolations(slug));
+  });
 });

@@ -25,7 +25,8 @@ export const file_setpoint_preset_v1_preset_service: GenFile = /*@__PURE__*/
  */
 export type CreateVersionRequest = Message<"setpoint.preset.v1.CreateVersionRequest"> & {
   /**
-   * Which preset. 1 to 128 characters of A-Z a-z 0-9 . _ ~ -, a letter or digit first.
+   * Which preset. 1 to 128 characters of A-Z a-z 0-9 . _ ~ -, a letter or digit first, without a secret such as a key
+   * (`sk-sp-v1-…`), because slugs are part of addresses, which get into logs.
    *
    * @generated from field: string slug = 1;
    */
