@@ -1,3 +1,5 @@
+import { containsKey } from "../../../services/platform/auth/key-format.ts";
+
 /** Where an answer names its model: at the top level, or in the object of the first event of a stream. */
 const places = new Set(["model", "message.model", "response.model"]);
 
@@ -16,6 +18,11 @@ export function modelIn(text: string): string | undefined {
 
 const token = /"(?:[^"\\\n]|\\.)*"|[{}[\]:,]/g;
 const sane = /^[\w.:/@+-]{1,128}$/;
+
+/** An upstream may repeat what a request names as its model, and that may be a key. */
+function isName(value: string): boolean {
+  return sane.test(value) && !containsKey(value);
+}
 
 function modelOfObject(text: string, from: number): string | undefined {
   /** The keys of the open objects, and a bracket for each open list. */
@@ -48,7 +55,7 @@ function modelOfObject(text: string, from: number): string | undefined {
       default: {
         const value = sign.slice(1, -1);
         if (!isValue) member = value;
-        else if (places.has([...path.slice(1), member].join("."))) return sane.test(value) ? value : undefined;
+        else if (places.has([...path.slice(1), member].join("."))) return isName(value) ? value : undefined;
       }
     }
   }
