@@ -125,8 +125,10 @@ export function memberRoutes(
       const requestId = requestIdFrom(headers);
       const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId };
       const change = caller.callWhileConnected((options) => organization.removeMember(removal, options));
-      // Also matches the user's keys in other organizations, which costs them only one more exchange.
-      const isOf = (id: string | undefined) => (principal: Principal) => principal.userId === id;
+      const { organizationId } = caller.principal;
+      // The same person may have keys in other organizations, which are not for this one to distrust.
+      const isOf = (id: string | undefined) => (principal: Principal) =>
+        principal.organizationId === organizationId && principal.userId === id;
       await keyChanges.watch(caller.principal, change, ({ member }) => isOf(member?.id), isOf(params.user_id));
       return reply.send({ deleted: true });
     },

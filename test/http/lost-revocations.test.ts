@@ -33,9 +33,10 @@ it("rejects revoked keys on the gateway that revoked them even if the answer was
   const keys = await Promise.all([1, 2, 3, 4, 5].map(() => admin.makeKey()));
   const ofMember = await admin.makeKey({ creator_user_id: user });
   const untouched = await admin.makeKey();
+  const elsewhere = await stack.tenants.createKey({ ...(await stack.tenants.createOrganization()), userId: user });
   const secrets = [...keys, ofMember].map(({ key }) => key);
   const [first, second, third, fourth, fifth] = keys.map(({ data }) => data);
-  for (const secret of [...secrets, untouched.key]) expect(await statusOf(secret)).toBe(200);
+  for (const secret of [...secrets, untouched.key, elsewhere.secret]) expect(await statusOf(secret)).toBe(200);
 
   const before = await changeCount();
   proxy.mute();
@@ -53,6 +54,8 @@ it("rejects revoked keys on the gateway that revoked them even if the answer was
   await expect.poll(changeCount).toBe(before + changes.length + 1);
   // Renaming revokes nothing: the key keeps working while the service is unreachable.
   expect(await statusOf(untouched.key)).toBe(200);
+  // Nor does an organization revoke what its members have in others.
+  expect(await statusOf(elsewhere.secret)).toBe(200);
   expect(await statusOf(secrets[0] as string)).toBe(503);
   proxy.restore();
   const statuses = await Promise.all(secrets.map(statusOf));
