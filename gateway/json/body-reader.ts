@@ -16,10 +16,12 @@ const noRule: Rule = () => [];
 
 /**
  * Creates a function that reads small bodies of one shape. It reports all violations at once; an unknown field is one.
+ * Violations of `ruleOfService` are named beside others, but refuse no body alone: that is for the service to do.
  */
 export function bodyReader<Schema extends TObject>(
   schema: Schema,
   rule = noRule,
+  ruleOfService = noRule,
 ): (body: string | undefined) => Static<Schema> {
   const check = schemaCheck(schema);
   return (body) => {
@@ -31,7 +33,7 @@ export function bodyReader<Schema extends TObject>(
       const [halved] = texts.flatMap((text) => surrogateViolations(path, text));
       if (halved) violations.push(halved);
     }
-    if (violations.length > 0) throw invalidRequest(violations);
+    if (violations.length > 0) throw invalidRequest([...violations, ...ruleOfService(value)]);
     return value as Static<Schema>;
   };
 }

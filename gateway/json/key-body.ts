@@ -72,8 +72,8 @@ export const rotationSchema = Type.Object(
   { additionalProperties: false, examples: [{ grace_seconds: 3600 }] },
 );
 
-const readCreation = bodyReader(keyCreationSchema, expiryViolations);
-const readUpdate = bodyReader(keyUpdateSchema, expiryViolations);
+const readCreation = bodyReader(keyCreationSchema, timeViolations, pastViolations);
+const readUpdate = bodyReader(keyUpdateSchema, timeViolations, pastViolations);
 const readRotation = bodyReader(rotationSchema);
 
 /** The body of POST /keys, as the organization service takes it. */
@@ -113,15 +113,31 @@ function expireTimeOf(expiresAt: string | null | undefined) {
   return typeof expiresAt === "string" ? { expireTime: timestampFromDate(new Date(expiresAt)) } : {};
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
+/** For a well-formed time. */
+function timeViolations({ expires_at }: Fields): FieldViolation[] {
+  const isValid = !isTimeText(expires_at) || timeFrom(expires_at) !== undefined;
+  return isValid ? [] : [{ path: "expires_at", message: "must be a valid date and time" }];
+}
+
 /**
- * For a well-formed time. JavaScript turns February 30 into March 2. Whether a time is in the future is for the service
- * to say: it knows whether the request is a retry of one that was in time.
+ * For a valid time. Whether it is refused alone is for the service to say, which knows whether the request is a retry of
+ * one that was in time.
  */
-function expiryViolations({ expires_at }: Readonly<Record<string, unknown>>): FieldViolation[] {
-  if (typeof expires_at !== "string" || !timePattern.test(expires_at)) return [];
-  const time = new Date(expires_at);
-  if (Number.isNaN(time.getTime()) || time.toISOString().slice(0, 19) !== expires_at.slice(0, 19)) {
-    return [{ path: "expires_at", message: "must be a valid date and time" }];
-  }
-  return [];
+function pastViolations({ expires_at }: Fields): FieldViolation[] {
+  const time = isTimeText(expires_at) ? timeFrom(expires_at) : undefined;
+  const isOver = time !== undefined && time.getTime() <= Date.now();
+  return isOver ? [{ path: "expires_at", message: "must be in the future" }] : [];
+}
+
+function isTimeText(value: unknown): value is string {
+  return typeof value === "string" && timePattern.test(value);
+}
+
+/** Undefined if there is no such day: JavaScript turns February 30 into March 2. */
+function timeFrom(text: string): Date | undefined {
+  const time = new Date(text);
+  const isThatDay = !Number.isNaN(time.getTime()) && time.toISOString().slice(0, 19) === text.slice(0, 19);
+  return isThatDay ? time : undefined;
 }

@@ -121,6 +121,11 @@ describe("a new key", () => {
     ["a workspace for a management key", { name: "a", kind: "management", workspace_id: "default" }, ["workspace_id"]],
     [
       "every field invalid",
+      { name: "", limit: 1, expires_at: "2020-01-01T00:00:00Z", kind: 1, permissions: [], colour: "red" },
+      ["colour", "expires_at", "kind", "limit", "name", "permissions"],
+    ],
+    [
+      "every field invalid and an expiry on a day that does not exist",
       { name: "", limit: 1, expires_at: "2020-02-30T00:00:00Z", kind: 1, permissions: [], colour: "red" },
       ["colour", "expires_at", "kind", "limit", "name", "permissions"],
     ],
@@ -283,6 +288,7 @@ describe("a key", () => {
     [{ permissions: [] }, ["permissions"]],
     [{ limit: 5, limit_reset: "weekly" }, ["limit", "limit_reset"]],
     [{ expires_at: "2020-01-01T00:00:00Z" }, ["expires_at"]],
+    [{ expires_at: "2020-01-01T00:00:00Z", name: "" }, ["expires_at", "name"]],
     [{ workspace_id: "default" }, ["workspace_id"]],
   ])("rejects the update %j", async (body, paths) => {
     const { data } = await makeKey();
