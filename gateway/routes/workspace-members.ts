@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
+import { DomainError } from "../../services/platform/domain/domain-error.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
@@ -102,10 +103,17 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     { schema: removeSchema, onRequest, bodyLimit },
     async ({ params, headers, body, caller }, reply) => {
       const request = { ...params, ...userIdsFrom(body), requestId: requestIdFrom(headers) };
-      const { removedCount } = await caller.callWhileConnected((options) =>
-        workspaces.removeWorkspaceMembers(request, options),
-      );
+      const { removedCount } = await caller
+        .callWhileConnected((options) => workspaces.removeWorkspaceMembers(request, options))
+        .catch(asWorkspaceError);
       return reply.send({ removed_count: removedCount });
     },
   );
+}
+
+/** A service of the previous release gives the reason that it also has for the organization, which is another status. */
+function asWorkspaceError(error: unknown): never {
+  if (!(error instanceof DomainError) || error.reason !== "MEMBER_HAS_KEYS") throw error;
+  const violations = [{ path: "user_ids", message: "must name nobody whose keys of the workspace still work" }];
+  throw new DomainError(error.kind, { reason: "WORKSPACE_MEMBER_HAS_KEYS", message: error.message, violations });
 }
