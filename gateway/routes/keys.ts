@@ -9,6 +9,7 @@ import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
+import { updateNothing } from "../clients/empty-update.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { idempotencyKeyFrom, repeatableHeaders, requestIdFrom, secretIdempotencyHeader } from "../json/idempotency.ts";
 import { currentKeyJson, keyJson, sendKey, sendSecret } from "../json/key.ts";
@@ -176,10 +177,12 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     const { params, headers, body, caller } = request;
     const update = { key: params.hash, ...keyUpdateFrom(body), requestId: requestIdFrom(headers) };
     const { paths } = update.updateMask;
-    // What changes nothing is stored only so that its id cannot be reused.
-    const isStored = paths.length > 0 || idempotencyKeyFrom(headers) !== undefined;
-    const change = (options: CallOptions): Promise<{ readonly key?: Key | undefined }> =>
-      isStored ? keys.updateKey(update, options) : keys.getKey({ key: params.hash }, options);
+    const change = (options: CallOptions): Promise<{ readonly key?: Key | undefined }> => {
+      const store = () => keys.updateKey(update, options);
+      const read = () => keys.getKey({ key: params.hash }, options);
+      if (paths.length > 0) return store();
+      return idempotencyKeyFrom(headers) === undefined ? read() : updateNothing(store, read);
+    };
     // Renaming does not change what a key may do.
     const isRenamedAtMost = paths.every((path) => path === "name");
     const { key } = await (isRenamedAtMost ? caller.callWhileConnected(change) : changing(request, change));

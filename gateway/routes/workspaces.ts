@@ -2,9 +2,11 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { Workspace } from "../../proto/gen/setpoint/organization/v1/workspace_pb.ts";
+import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
+import { updateNothing } from "../clients/empty-update.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { idempotencyKeyFrom, repeatableHeaders, requestIdFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
@@ -125,12 +127,13 @@ export function workspaceRoutes(
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, headers, body, caller }, reply) => {
       const update = { ...params, ...workspaceUpdateFrom(body), requestId: requestIdFrom(headers) };
-      // What changes nothing is stored only so that its id cannot be reused.
-      const isStored = update.updateMask.paths.length > 0 || idempotencyKeyFrom(headers) !== undefined;
-      const { workspace } = await caller.callWhileConnected<{ readonly workspace?: Workspace | undefined }>(
-        (options) =>
-          isStored ? workspaces.updateWorkspace(update, options) : workspaces.getWorkspace(params, options),
-      );
+      const change = (options: CallOptions): Promise<{ readonly workspace?: Workspace | undefined }> => {
+        const store = () => workspaces.updateWorkspace(update, options);
+        const read = () => workspaces.getWorkspace(params, options);
+        if (update.updateMask.paths.length > 0) return store();
+        return idempotencyKeyFrom(headers) === undefined ? read() : updateNothing(store, read);
+      };
+      const { workspace } = await caller.callWhileConnected(change);
       return sendWorkspace(reply, workspace);
     },
   );

@@ -5,9 +5,10 @@ import { openGateway } from "../../gateway/app.ts";
 import { readGatewayConfig } from "../../gateway/config.ts";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
+import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import { WorkspaceService } from "../../proto/gen/setpoint/organization/v1/workspace_service_pb.ts";
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
-import { DomainError } from "../../services/platform/domain/domain-error.ts";
+import { DomainError, invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
@@ -23,6 +24,7 @@ const parts = { logger: silentLogger(), metrics: new Metrics("test") };
 const lifecycle = new Lifecycle(parts.logger);
 const key = keyFromBytes(Buffer.alloc(32, 1));
 const message = 'Keys of this member still work: "Busy" (1). Disable or delete them first.';
+const emptyMask = invalidRequest([{ path: "update_mask", message: "must name at least one field" }]);
 let api: string;
 
 /** A service of which only these methods are called. */
@@ -32,6 +34,7 @@ function partial<S extends DescService>(service: S, methods: Partial<Implementat
 
 beforeAll(async () => {
   const principal = { keyId: newId(), organizationId: newId(), keyKind: KeyKind.MANAGEMENT };
+  const createTime = timestampFromMs(0);
   const access = partial(AccessService, {
     exchangeKey: async () => ({
       accessToken: "token",
@@ -40,7 +43,28 @@ beforeAll(async () => {
       principal,
     }),
   });
+  const keys = partial(KeyService, {
+    getKey: async () => ({
+      key: {
+        id: newId(),
+        hash: "0".repeat(64),
+        name: "As it was",
+        label: "sk-sp-v1-abc…xyz",
+        kind: KeyKind.API,
+        permissions: ["presets:read"],
+        workspaceId: newId(),
+        createTime,
+      },
+    }),
+    updateKey: async () => {
+      throw emptyMask;
+    },
+  });
   const workspaces = partial(WorkspaceService, {
+    getWorkspace: async () => ({ workspace: { id: newId(), name: "As it was", slug: "default", createTime } }),
+    updateWorkspace: async () => {
+      throw emptyMask;
+    },
     removeWorkspaceMembers: async () => {
       throw new DomainError("failed_precondition", { reason: "MEMBER_HAS_KEYS", message });
     },
@@ -51,7 +75,7 @@ beforeAll(async () => {
     ...parts,
     grpcPort: 0,
     httpPort: 0,
-    services: [access, workspaces],
+    services: [access, keys, workspaces],
     readinessChecks: [],
     operations: {},
   });
@@ -70,4 +94,13 @@ it("gives the status of this release for a member who may not leave a workspace"
     message,
     metadata: { issues: [{ path: "user_ids", message: "must name nobody whose keys of the workspace still work" }] },
   });
+});
+
+it.each([
+  ["/keys/1", { limit: null }],
+  ["/workspaces/default", { is_observability_broadcast_enabled: false }],
+])("answers PATCH %s with only compatibility fields and an Idempotency-Key", async (path, body) => {
+  const parts = { key, body, headers: { "idempotency-key": "once" } };
+  const { status, json } = await request<{ name: string }>("PATCH", api + path, parts);
+  expect([status, json.data?.name]).toEqual([200, "As it was"]);
 });
