@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CallName } from "../../gateway/inference/calls.ts";
 import { idToBytes } from "../../services/platform/domain/ids.ts";
@@ -9,7 +10,7 @@ import {
   streamBroken,
   streamOf,
 } from "../support/hostile-upstream.ts";
-import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { chatRequestText, entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
 import { linesOf } from "../support/log-lines.ts";
 
 let upstream: HostileUpstream;
@@ -93,6 +94,26 @@ describe("the log line of an inference request", () => {
     await expect.poll(() => upstream.received.length).toBeGreaterThan(0);
     leaving.abort();
     await expect(sent).rejects.toThrow();
+    expect(await linesOf(stack, requestId)).toMatchObject([{ status: 499, model: "small", upstream: "main" }]);
+  });
+
+  it("names the upstream of a request whose client resets a connection that it has used before", async () => {
+    upstream.reset();
+    upstream.script = whole;
+    const { port, hostname } = new URL(stack.baseUrl);
+    const client = connect(Number(port), hostname);
+    let received = "";
+    client.on("data", (data) => {
+      received += data;
+    });
+    client.write(chatRequestText(stack.apiKey, '{"model":"small"}'));
+    await expect.poll(() => received).toContain("prompt_tokens");
+    upstream.script = silence;
+    const requestId = "a-client-that-resets";
+    const second = chatRequestText(stack.apiKey, '{"models":["gone","small"]}');
+    client.write(second.replace("host: test", `host: test\r\nx-request-id: ${requestId}`));
+    await expect.poll(() => upstream.received.length).toBe(2);
+    client.resetAndDestroy();
     expect(await linesOf(stack, requestId)).toMatchObject([{ status: 499, model: "small", upstream: "main" }]);
   });
 

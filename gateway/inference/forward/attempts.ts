@@ -26,6 +26,8 @@ interface AttemptedRequest {
 
 /** Receives the answer of the attempt that succeeds. */
 export interface AttemptsOwner {
+  /** An attempt begins, at this upstream with this model. */
+  trying(upstream: Upstream, model: string): void;
   /** An answer that is passed on has begun. */
   answered(status: number, headers: AnswerHeaders): void;
   received(chunk: Buffer): void;
@@ -97,9 +99,10 @@ export class Attempts implements AttemptOwner {
   }
 
   try(): void {
-    const { upstream, model, parts } = this.#candidate;
+    const { upstream, name, model, parts } = this.#candidate;
     const { call, headers, isStreamed, preset, trace, startedAtMs } = this.#request;
     this.#upstream = upstream;
+    this.#owner.trying(upstream, name);
     if (this.#deadlines.isStopped) {
       this.failed(stopping);
       return;

@@ -9,6 +9,7 @@ import { logIdsOf } from "../../http/log-ids.ts";
 import { countsTokens, dialectByCall } from "../calls.ts";
 import type { AnswerKind, InferenceMetrics } from "../inference-metrics.ts";
 import type { AnswerHeaders } from "../upstreams/answer-head.ts";
+import type { Upstream } from "../upstreams/upstreams.ts";
 import { Attempts, type AttemptsOwner } from "./attempts.ts";
 import { ClientAnswer } from "./client-answer.ts";
 import { ClientReading } from "./client-reading.ts";
@@ -90,14 +91,20 @@ export class Forwarding implements AttemptsOwner {
     this.#attempts.try();
   }
 
+  /** At once: the line of a request whose client leaves may be written before anything else is known. */
+  trying({ name }: Upstream, model: string): void {
+    this.#details.upstream = name;
+    // From a list, it may be another model than the first.
+    this.#details.model = shownName(model);
+  }
+
   answered(status: number, headers: AnswerHeaders): void {
     const { upstream, model, hiddenSecret } = this.#attempts;
     const request = { reply: this.#reply, dialect: this.#dialect, model, explanation: this.#explanation, hiddenSecret };
     this.#answer = new ClientAnswer(request, upstream, status, headers, this.#parts.isDraining());
     const ms = monotonicMs() - this.#startedAtMs;
     this.#parts.metrics.answerBegun(upstream.name, this.#kind, ms);
-    // From a list, it may be another model than the first.
-    Object.assign(this.#details, { model: shownName(model), upstream: upstream.name, first_byte_ms: Math.round(ms) });
+    this.#details.first_byte_ms = Math.round(ms);
     this.#resolve();
   }
 
@@ -165,7 +172,6 @@ export class Forwarding implements AttemptsOwner {
     this.#reply.raw.off("close", this.#clientGone);
     this.#reply.request.raw.socket.off("end", this.#clientGone);
     const { upstream, bytesSent } = this.#attempts;
-    this.#details.upstream = upstream.name;
     const ms = monotonicMs() - this.#startedAtMs;
     this.#parts.metrics.ended(upstream.name, status, ms, bytesSent, this.#answer?.bytes ?? 0);
   }
