@@ -22,6 +22,8 @@ it.each([
   ["the hash of this secret was given", secretHash, owner, secret, true],
   ["its hash was given in capital letters", secretHash.toUpperCase(), owner, secret, true],
   ["another key of the organization was named", keyId, colleague, other, false],
+  ["its id was given, and it is a session", keyId, owner, session, true],
+  ["the id of another key was given, and it is a session", keyId, colleague, session, false],
   ["it is a session in the organization", secretHash, colleague, session, true],
   ["it is a session in another organization", secretHash, stranger, session, false],
 ])("decides whether a secret may belong to the named key if %s", (_name, name, principal, given, expected) => {

@@ -8,14 +8,18 @@ export function isOfKey(id: string | undefined): IsChanged {
   return ({ keyId }) => keyId === id;
 }
 
+const hashPattern = /^[\da-f]{64}$/;
+
 /**
  * Whether a secret may belong to the key that an administrator names by id or hash. The hash of a session's key is not
- * known here, so any session of the organization may.
+ * known here, so if one is named, any session of the organization may.
  */
 export function mayBeOfKey(name: string, { organizationId }: Principal): IsChanged {
   const named = name.toLowerCase();
+  const isHash = hashPattern.test(named);
   return (principal, secret) => {
     if (principal.organizationId !== organizationId) return false;
-    return principal.keyId === named || isSecret("session", secret) || hash("sha256", secret) === named;
+    if (!isHash) return principal.keyId === named;
+    return isSecret("session", secret) || hash("sha256", secret) === named;
   };
 }
