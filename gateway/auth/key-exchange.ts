@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { LRUCache } from "lru-cache";
 import { KeyKind, type KeyRateLimit, type Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import { isSecret } from "../../services/platform/auth/key-format.ts";
 import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { TransientMap } from "../../services/platform/memory/transient-map.ts";
 import type { Trace } from "../../services/platform/observe/trace.ts";
@@ -133,14 +134,14 @@ export class KeyExchange {
   #change(isChanged: IsChanged, apply: (cacheKey: string, grant: Grant) => void): IsChanged {
     // Copied first: entries of the cache must not be deleted during iteration.
     const grants = [...this.#grants.entries()];
-    // A key may have several secrets: two during a rotation, and those of its sessions.
+    const named = grants.filter(([cacheKey, { principal }]) => isChanged(principal, secretOf(cacheKey)));
+    // A key may have several secrets: two during a rotation, and those of its sessions. A session may end alone.
     const keyIds = new Set<string>();
-    for (const [cacheKey, { principal }] of grants) {
-      if (isChanged(principal, secretOf(cacheKey))) keyIds.add(principal.keyId);
+    for (const [cacheKey, { principal }] of named) {
+      if (!isSecret("session", secretOf(cacheKey))) keyIds.add(principal.keyId);
     }
-    for (const [cacheKey, grant] of grants) {
-      if (keyIds.has(grant.principal.keyId)) apply(cacheKey, grant);
-    }
+    const ofKeys = grants.filter(([, { principal }]) => keyIds.has(principal.keyId));
+    for (const [cacheKey, grant] of new Map([...named, ...ofKeys])) apply(cacheKey, grant);
     this.#refusals.clear();
     const isOfChangedKey: IsChanged = (principal, secret) =>
       keyIds.has(principal.keyId) || isChanged(principal, secret);

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Session } from "../../proto/gen/setpoint/organization/v1/session_pb.ts";
 import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
-import { isOfKey } from "../auth/named-key.ts";
+import type { IsChanged } from "../auth/unsettled-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { sendData } from "../json/send.ts";
 import type { SessionCookie } from "./session-cookie.ts";
@@ -50,9 +50,10 @@ export function sessionRoutes(
   app.delete(url, { onRequest }, async (request, reply) => {
     const { caller } = request;
     const token = cookie.tokenOf(request) ?? "";
-    const isChanged = isOfKey(caller.principal.keyId);
+    // Its key stays as it is, with the other sessions.
+    const isEnded: IsChanged = (_principal, secret) => secret === token;
     const change = caller.call((options) => sessions.deleteSession({ token }, options));
-    await keyChanges.watch(caller.principal, change, () => isChanged, isChanged);
+    await keyChanges.watch(caller.principal, change, () => isEnded, isEnded);
     return reply
       .status(204)
       .headers({ "cache-control": "no-store", "set-cookie": cookie.clearCookieHeader(request) })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { countChanges } from "../../services/organization/store/changes.ts";
 import { administrator } from "../support/administration-rest.ts";
+import { Browser } from "../support/console.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { openTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -60,4 +61,23 @@ it("rejects revoked keys on the gateway that revoked them even if the answer was
   proxy.restore();
   const statuses = await Promise.all(secrets.map(statusOf));
   expect(statuses).toEqual([401, 401, 401, 403, 401, 401]);
+});
+
+it("distrusts nothing but the session if it is not known whether a session has ended", async () => {
+  const { apiKey } = await stack.tenants.createOrganization();
+  const [leaving, staying] = [new Browser(stack.baseUrl), new Browser(stack.baseUrl)];
+  const statusIn = async (browser: Browser) => (await browser.send("GET", "/api/v1/presets")).status;
+  for (const browser of [leaving, staying]) {
+    expect((await browser.signIn({ key: apiKey })).status).toBe(201);
+    expect(await statusIn(browser)).toBe(200);
+  }
+  expect(await statusOf(apiKey)).toBe(200);
+
+  proxy.mute();
+  expect((await leaving.signOut()).status).toBe(503);
+  expect(await statusIn(staying)).toBe(200);
+  expect(await statusOf(apiKey)).toBe(200);
+  expect(await statusIn(leaving)).toBe(503);
+  proxy.restore();
+  expect(await statusIn(leaving)).toBe(401);
 });
