@@ -51,7 +51,7 @@ export async function openGateway(
   });
   await rest.ready();
   metrics.showConnections(rest.server);
-  const port = await bindHttpServer(rest.server, config.host, config.port, config.reusePort);
+  const port = await bindHttpServer(rest.server, { ...config, logger });
   lifecycle.opened("rest server", async () => {
     // A moment before connections are cut, so that clients whose answer is still in progress are told.
     const stopMs = Math.max(config.drainTimeoutMs * 0.9, config.drainTimeoutMs - 1_000);
@@ -62,7 +62,7 @@ export async function openGateway(
   });
   // Bound last, because it also answers probes: if processes share the public port, only this one reaches a particular
   // process.
-  const metricsPort = await bindHttpServer(metricsServer, config.host, config.metricsPort);
+  const metricsPort = await bindHttpServer(metricsServer, { host: config.host, port: config.metricsPort, logger });
   // Clients and load balancers that keep a connection open switch to another gateway with their next request.
   lifecycle.stopping(() => {
     rest.server.prependListener("request", (_, response) => response.setHeader("connection", "close"));

@@ -81,7 +81,8 @@ describe("gRPC with TLS", () => {
 
   async function serve(tls: TlsFiles | undefined): Promise<number> {
     const health = new ProcessHealth([], () => false);
-    const server = new GrpcServer([serveHealth(health, [], { logger: silentLogger(), metrics: new Metrics("test") })]);
+    const parts = { logger: silentLogger(), metrics: new Metrics("test") };
+    const server = new GrpcServer([serveHealth(health, [], parts)], parts.logger);
     servers.push(server);
     return server.listen("127.0.0.1", 0, tls, renewalMs);
   }
@@ -192,7 +193,7 @@ describe("the migration from plaintext to TLS", () => {
   async function serve(mode: TlsMode | "off"): Promise<number> {
     const health = new ProcessHealth([], () => false);
     const parts = { logger: silentLogger(), metrics: new Metrics("test") };
-    const server = new GrpcServer([serveHealth(health, [], parts)]);
+    const server = new GrpcServer([serveHealth(health, [], parts)], parts.logger);
     servers.push(server);
     return server.listen("127.0.0.1", 0, filesOf("server", mode));
   }

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { silentLogger } from "../observe/logger.ts";
 import { answerHalfClosed } from "./half-open.ts";
 import { bindHttpServer, closeHttpServer } from "./http-server.ts";
 
@@ -12,7 +13,7 @@ afterEach(() => closeHttpServer(server, 100));
 
 /** What a caller receives that half-closes its connection after a request that takes a moment. */
 async function answerTo(request: string): Promise<string> {
-  const port = await bindHttpServer(server, "127.0.0.1", 0);
+  const port = await bindHttpServer(server, { host: "127.0.0.1", port: 0, logger: silentLogger() });
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
   socket.end(request);
   return text(socket);

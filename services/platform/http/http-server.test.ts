@@ -1,7 +1,9 @@
 import type { RequestListener } from "node:http";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { pino } from "pino";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { blockProcess } from "../../../test/support/block-process.ts";
 import { RawConnection } from "../../../test/support/raw-connection.ts";
+import { silentLogger } from "../observe/logger.ts";
 import { bindHttpServer, closeHttpServer, createHttpServer, httpTimeouts } from "./http-server.ts";
 
 const timeouts = {
@@ -14,12 +16,13 @@ const timeouts = {
   checkMs: 50,
 };
 const soon = { interval: 50 };
+const binding = { host: "127.0.0.1", port: 0, logger: silentLogger() };
 
 /** The test's own server, and a connection to it. */
 async function open(listener: RequestListener, finished = onTestFinished) {
   const server = createHttpServer(listener, { timeouts });
   finished(() => closeHttpServer(server, 100));
-  const port = await bindHttpServer(server, "127.0.0.1", 0);
+  const port = await bindHttpServer(server, binding);
   const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
   return { connection: await RawConnection.open(`http://127.0.0.1:${port}`), connections };
 }
@@ -92,12 +95,25 @@ describe("a server blocked past a timeout", () => {
   });
 });
 
-it("a server that cannot accept a connection goes on", async ({ onTestFinished }) => {
+it("a server that cannot accept connections goes on, and logs that without filling the log", async () => {
   const server = createHttpServer(echo, { timeouts });
   onTestFinished(() => closeHttpServer(server, 100));
-  const port = await bindHttpServer(server, "127.0.0.1", 0);
-  // As Node reports it. Without a listener, this would throw where nobody catches it.
-  server.emit("error", Object.assign(new Error("accept EMFILE"), { code: "EMFILE", syscall: "accept" }));
+  const lines: object[] = [];
+  const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
+  const port = await bindHttpServer(server, { ...binding, logger });
+  const clock = vi.spyOn(performance, "now");
+  onTestFinished(() => clock.mockRestore());
+  for (const ms of [10_000, 10_001, 14_999, 15_000]) {
+    clock.mockReturnValue(ms);
+    // As Node reports it. Without a listener, this would throw where nobody catches it.
+    server.emit("error", Object.assign(new Error("accept EMFILE"), { code: "EMFILE", syscall: "accept" }));
+  }
+  clock.mockRestore();
+  const logged = { level: 40, reason: "accept EMFILE", msg: "connections could not be accepted" };
+  expect(lines).toMatchObject([
+    { ...logged, connections: 1 },
+    { ...logged, connections: 3 },
+  ]);
   expect((await fetch(`http://127.0.0.1:${port}`)).status).toBe(200);
 });
 
@@ -105,9 +121,9 @@ it.runIf(process.platform === "linux")("shares a port only with servers that sha
   const [first, second, third] = [echo, echo, echo].map((listener) => createHttpServer(listener, { timeouts }));
   if (!first || !second || !third) throw new Error("not made");
   try {
-    const port = await bindHttpServer(first, "127.0.0.1", 0, true);
-    expect(await bindHttpServer(second, "127.0.0.1", port, true)).toBe(port);
-    await expect(bindHttpServer(third, "127.0.0.1", port)).rejects.toMatchObject({ code: "EADDRINUSE" });
+    const port = await bindHttpServer(first, { ...binding, reusePort: true });
+    expect(await bindHttpServer(second, { ...binding, port, reusePort: true })).toBe(port);
+    await expect(bindHttpServer(third, { ...binding, port })).rejects.toMatchObject({ code: "EADDRINUSE" });
   } finally {
     await Promise.all([first, second].map((each) => closeHttpServer(each, 100)));
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Socket } from "node:net";
+import type { Logger } from "../observe/logger.ts";
 import { monotonicMs } from "../time/clock.ts";
 import { surviveFailedAccepts } from "./failed-accepts.ts";
 import { answerHalfClosed } from "./half-open.ts";
@@ -89,13 +90,22 @@ function followRequests(server: Server): LatestRequest {
   return (socket) => latest.get(socket);
 }
 
-/** Listens, and returns the port; 0 chooses a free one. With `reusePort`, others that do so too may have the same one. */
-export function bindHttpServer(server: Server, host: string, port: number, reusePort = false): Promise<number> {
+interface Binding {
+  readonly host: string;
+  /** 0 chooses a free one. */
+  readonly port: number;
+  /** Others that do so too may have the same port. */
+  readonly reusePort?: boolean;
+  readonly logger: Logger;
+}
+
+/** Listens, and returns the port. */
+export function bindHttpServer(server: Server, { host, port, reusePort = false, logger }: Binding): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, host, reusePort }, () => {
       server.off("error", reject);
-      surviveFailedAccepts(server);
+      surviveFailedAccepts(server, logger);
       const address = server.address();
       resolve(typeof address === "object" && address ? address.port : port);
     });

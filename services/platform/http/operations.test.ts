@@ -1,9 +1,12 @@
 import { createServer, type Server } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
+import { silentLogger } from "../observe/logger.ts";
 import { Metrics } from "../observe/metrics.ts";
 import { Health } from "../process/health.ts";
 import { bindHttpServer, closeHttpServer } from "./http-server.ts";
 import { json, metricsPage, type Operations, operationsHandler, probes } from "./operations.ts";
+
+const binding = { host: "127.0.0.1", logger: silentLogger() };
 
 let server: Server | undefined;
 
@@ -14,7 +17,7 @@ afterEach(async () => {
 
 async function serve(operations: Operations): Promise<string> {
   server = createServer(operationsHandler(operations));
-  return `http://127.0.0.1:${await bindHttpServer(server, "127.0.0.1", 0)}`;
+  return `http://127.0.0.1:${await bindHttpServer(server, { ...binding, port: 0 })}`;
 }
 
 describe("operations pages", () => {
@@ -59,7 +62,7 @@ describe("operations pages", () => {
 describe("bindHttpServer", () => {
   it("rejects a port in use", async () => {
     const port = Number(new URL(await serve({})).port);
-    await expect(bindHttpServer(createServer(), "127.0.0.1", port)).rejects.toMatchObject({ code: "EADDRINUSE" });
+    await expect(bindHttpServer(createServer(), { ...binding, port })).rejects.toMatchObject({ code: "EADDRINUSE" });
   });
 });
 

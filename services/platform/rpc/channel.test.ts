@@ -62,7 +62,7 @@ class Process {
       },
       middleware,
     );
-    this.#server = new GrpcServer(this.hasHealth ? [access, health] : [access]);
+    this.#server = new GrpcServer(this.hasHealth ? [access, health] : [access], middleware.logger);
     // It may be started again, and others have the same port at other addresses.
     this.port ||= await nextPort();
     await this.#server.listen(address, this.port, undefined);

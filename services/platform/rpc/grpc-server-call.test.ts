@@ -26,7 +26,8 @@ beforeEach(async () => {
   const watch = async function* () {
     yield* statuses();
   };
-  const server = new GrpcServer([serveOpenService(Health, { check, watch }, { logger, metrics: new Metrics("test") })]);
+  const service = serveOpenService(Health, { check, watch }, { logger, metrics: new Metrics("test") });
+  const server = new GrpcServer([service], logger);
   const port = await server.listen(host, 0, undefined);
   closers.push(() => server.close(0));
   client = new Client(`${host}:${port}`, credentials.createInsecure());

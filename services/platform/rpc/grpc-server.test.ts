@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, Server } from "node:net";
+import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { CallBytes } from "./call-bytes.ts";
+import { silentLogger } from "../observe/logger.ts";
 import { GrpcConnection } from "./grpc-connection.ts";
 import { GrpcServer } from "./grpc-server.ts";
 
@@ -24,7 +25,7 @@ const soon = { timeout: 8_000 };
 
 describe("a connection that has ended", () => {
   it("leaves no timer on either side", async () => {
-    const server = new GrpcServer([], new CallBytes());
+    const server = new GrpcServer([], silentLogger());
     const port = await server.listen(host, 0, undefined);
     const ofServer = vi.getTimerCount();
     const connection = connectTo(port);
@@ -48,4 +49,19 @@ describe("a connection that has ended", () => {
     await expect.poll(() => vi.getTimerCount(), soon).toBe(0);
     silent.close();
   });
+});
+
+it("a server that cannot accept connections goes on, and logs that", async () => {
+  const lines: object[] = [];
+  const server = new GrpcServer([], pino({}, { write: (line) => lines.push(JSON.parse(line)) }));
+  const listen = vi.spyOn(Server.prototype, "listen");
+  await server.listen(host, 0, undefined);
+  const [listener] = listen.mock.contexts as readonly Server[];
+  listen.mockRestore();
+  // As Node reports it. Without a listener, this would throw.
+  listener?.emit("error", new Error("accept EMFILE"));
+  expect(lines).toMatchObject([
+    { level: 40, reason: "accept EMFILE", connections: 1, msg: "connections could not be accepted" },
+  ]);
+  await server.close(0);
 });

@@ -7,6 +7,7 @@ import { encodeHeaders } from "../http2/header-encoder.ts";
 import { type Field, headerOf } from "../http2/header-table.ts";
 import { ServerConnection } from "../http2/server-connection.ts";
 import type { Http2Stream } from "../http2/stream.ts";
+import type { Logger } from "../observe/logger.ts";
 import { ConfigError } from "../process/environment.ts";
 import { CallBytes } from "./call-bytes.ts";
 import { readCertificates, renewCertificates } from "./certificates.ts";
@@ -33,6 +34,7 @@ const renewalIntervalMs = 10_000;
  */
 export class GrpcServer {
   readonly #methods: ReadonlyMap<string, ServedMethod>;
+  readonly #logger: Logger;
   readonly #bytes: CallBytes;
   readonly #connections = new Set<ServerConnection>();
   /** Including those that have not sent anything yet. */
@@ -41,9 +43,10 @@ export class GrpcServer {
   /** Set while it closes. */
   #onLastClosed: (() => void) | undefined;
 
-  constructor(services: readonly ServedService[], bytes = new CallBytes()) {
+  constructor(services: readonly ServedService[], logger: Logger, bytes = new CallBytes()) {
     const methods = services.flatMap((service) => service.methods);
     this.#methods = new Map(methods.map((method) => [grpcPathOf(method.descriptor), method]));
+    this.#logger = logger;
     this.#bytes = bytes;
   }
 
@@ -59,7 +62,7 @@ export class GrpcServer {
     } catch (error) {
       throw new Error(`Cannot listen for gRPC on ${host}:${port}: ${(error as Error).message}`, { cause: error });
     }
-    surviveFailedAccepts(listener);
+    surviveFailedAccepts(listener, this.#logger);
     this.#closers.push(() => listener.close());
     return (listener.address() as AddressInfo).port;
   }

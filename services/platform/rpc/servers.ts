@@ -44,10 +44,10 @@ export async function openServers(lifecycle: Lifecycle, options: ServerOptions):
 
   const httpServer = createConnectServer(services, bytes, operationsHandler(operations));
   metrics.showConnections(httpServer);
-  const http = await bindHttpServer(httpServer, host, options.httpPort);
+  const http = await bindHttpServer(httpServer, { host, port: options.httpPort, logger });
   lifecycle.opened("http server", () => closeHttpServer(httpServer, drainTimeoutMs));
 
-  const grpcServer = new GrpcServer(services, bytes);
+  const grpcServer = new GrpcServer(services, logger, bytes);
   const grpc = await grpcServer.listen(host, options.grpcPort, options.grpcTls);
   lifecycle.opened("grpc server", () => grpcServer.close(drainTimeoutMs));
 
