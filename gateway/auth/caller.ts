@@ -87,7 +87,7 @@ export class Caller {
 
   /**
    * The same, until the caller disconnects: then the service is told, and does nothing that it has not begun. A caller
-   * that only closes its sending side is not known to have left: it may still read the answer.
+   * that only closes its sending side may still read the answer. It counts as gone once it was sent nothing for a second.
    */
   callWhileConnected<T>(rpc: (options: CallOptions) => Promise<T>): Promise<T> {
     this.#disconnected ??= disconnectSignal(this.#parts.reply);

@@ -85,8 +85,8 @@ export class Forwarding implements AttemptsOwner {
       return;
     }
     this.#reply.raw.on("close", this.#clientGone);
-    // Other routes still answer a client that has half-closed. Here it means that nobody waits for an answer that costs
-    // money.
+    // Other routes still answer a client that has half-closed, unless that takes long. Here it means that nobody waits
+    // for an answer that costs money.
     socket.on("end", this.#clientGone);
     this.#attempts.try();
   }
