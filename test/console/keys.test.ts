@@ -116,6 +116,18 @@ describe.skipIf(!browserPath)("the keys screen", { timeout: 180_000 }, () => {
     expect(await statusWith(secret)).toBe(401);
   });
 
+  it("offers all members as owners of a key if there are just as many as are listed", async () => {
+    const tab = await on.newTab();
+    const { page } = tab;
+    await showCrowd(page, 1_000);
+    await openKeys(tab);
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByRole("option", { name: "member-999@example.com" }).waitFor({ state: "attached" });
+    expect(await page.getByText("Only the first 1,000").count()).toBe(0);
+    expect(await page.getByRole("option", { name: "Somebody else" }).count()).toBe(0);
+    await page.close();
+  });
+
   it("creates a key for a colleague by their id, if there are more members than are listed", async () => {
     const colleague = await administrator(underTest.stack).makeMember(`${freshName("late")}@example.com`);
     const tab = await on.newTab();

@@ -284,6 +284,20 @@ describe.skipIf(!browserPath)("the team screen", { timeout: 180_000 }, () => {
     expect(await on.axeViolations()).toEqual([]);
   });
 
+  it("offers all members to a workspace if there are just as many as are listed", async () => {
+    const { slug } = await administrator(underTest.stack).makeWorkspace(freshName("of-as-many"));
+    const tab = await on.newTab();
+    const { page } = tab;
+    await showCrowd(page, 1_000);
+    await tab.open(`/default/team/${slug}`);
+    await page.getByRole("button", { name: "Add members" }).click();
+    await page.getByRole("checkbox", { name: "member-999@example.com" }).waitFor();
+    expect(await page.getByText("Only the first 1,000").count()).toBe(0);
+    await page.getByRole("dialog").getByLabel("Find a member").fill("member-1000@");
+    await page.getByRole("status").getByText("Nobody matches.").waitFor();
+    await page.close();
+  });
+
   it("says that only the first thousand members are offered to a workspace", async () => {
     const { slug } = await administrator(underTest.stack).makeWorkspace(freshName("of-many"));
     const tab = await on.newTab();

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 
-/** Shows a page an organization with more members than the console lists, all of them made up. */
-export async function showCrowd(page: Page): Promise<void> {
+/** Shows a page an organization with so many members, all of them made up; the default is more than the console lists. */
+export async function showCrowd(page: Page, size = 2_000): Promise<void> {
   await page.route("**/api/v1/organization/members?**", (route) => {
     const query = new URL(route.request().url()).searchParams;
     const [offset, limit] = [Number(query.get("offset")), Number(query.get("limit"))];
@@ -12,6 +12,6 @@ export async function showCrowd(page: Page): Promise<void> {
       last_name: null,
       role: "org:member",
     }));
-    return route.fulfill({ json: { data, total_count: 2_000 } });
+    return route.fulfill({ json: { data, total_count: size } });
   });
 }

@@ -1,10 +1,18 @@
 import { signal } from "@preact/signals";
-import { listAll, listedMax } from "./list-all.ts";
+import { listAll } from "./list-all.ts";
 import { session } from "./session.ts";
 import type { Member } from "./types.ts";
 
-/** Members by id. Only a management key may list them. */
-const members = signal<ReadonlyMap<string, Member>>(new Map());
+interface KnownMembers {
+  readonly byId: ReadonlyMap<string, Member>;
+  /** Whether there are more than these. */
+  readonly isCutShort: boolean;
+}
+
+const nobody: KnownMembers = { byId: new Map(), isCutShort: false };
+
+/** Only a management key may list them. */
+const members = signal(nobody);
 
 /** The key that the members are being loaded with for the first time. */
 const loadingFor = signal<string>();
@@ -13,7 +21,7 @@ const namesWaitMs = 2_000;
 
 /** Loads the members' names for whoever is signed in now, and forgets those loaded for the previous session. */
 export async function loadNames(): Promise<void> {
-  members.value = new Map();
+  members.value = nobody;
   const currentKey = session.value?.key;
   loadingFor.value = currentKey?.kind === "management" ? currentKey.id : undefined;
   if (loadingFor.value === undefined) return;
@@ -32,15 +40,22 @@ export function areNamesLoading(): boolean {
 /** Lists all members and remembers their names. A user who is not among them is shown by id. */
 export async function listMembers(): Promise<readonly Member[]> {
   const currentKey = session.value?.key.id;
-  const found = await listAll<Member>("/api/v1/organization/members");
+  const { items, isCutShort } = await listAll<Member>("/api/v1/organization/members");
   // Somebody else may have signed in by now.
-  if (session.value?.key.id === currentKey) members.value = new Map(found.map((member) => [member.id, member]));
-  return found;
+  if (session.value?.key.id === currentKey) {
+    members.value = { byId: new Map(items.map((member) => [member.id, member])), isCutShort };
+  }
+  return items;
 }
 
 /** The members that are known so far. */
 export function knownMembers(): readonly Member[] {
-  return [...members.value.values()];
+  return [...members.value.byId.values()];
+}
+
+/** Whether there are more members than those who are listed. */
+export function areMembersCutShort(): boolean {
+  return members.value.isCutShort;
 }
 
 export function nameOf({ first_name, last_name, email }: Member): string {
@@ -51,7 +66,7 @@ export function nameOf({ first_name, last_name, email }: Member): string {
 export function personName(userId: string | null): string {
   if (userId === null) return "An operator";
   const own = session.value;
-  const member = members.value.get(userId);
+  const member = members.value.byId.get(userId);
   if (userId === own?.user_id) return own.name || own.email || (member && nameOf(member)) || "You";
   if (member) return nameOf(member);
   return `${areAllKnown() ? "Former member" : "Colleague"} ${userId.replace(/^user_/, "").slice(0, 4)}`;
@@ -59,7 +74,7 @@ export function personName(userId: string | null): string {
 
 /** Why no name is shown for a user; undefined if there is one, or if it is still being loaded. */
 export function reasonNameUnknown(userId: string): string | undefined {
-  if (userId === session.value?.user_id || members.value.has(userId)) return undefined;
+  if (userId === session.value?.user_id || members.value.byId.has(userId)) return undefined;
   if (areAllKnown()) return "This person has left the organization";
   if (session.value?.key.kind !== "management") return "Names of colleagues are shown only with a management key";
   return undefined;
@@ -67,7 +82,7 @@ export function reasonNameUnknown(userId: string): string | undefined {
 
 /** Whether all members are known, so that anybody else is not a member. */
 function areAllKnown(): boolean {
-  return members.value.size > 0 && members.value.size < listedMax;
+  return members.value.byId.size > 0 && !members.value.isCutShort;
 }
 
 /**
@@ -75,6 +90,6 @@ function areAllKnown(): boolean {
  * name.
  */
 export function personNote(userId: string): string {
-  const email = members.value.get(userId)?.email;
+  const email = members.value.byId.get(userId)?.email;
   return email === undefined || email === personName(userId) ? userId : email;
 }

@@ -1,5 +1,5 @@
 import { useAnnouncedTotal } from "../shell/announcer.tsx";
-import { listAll, listedMax } from "./list-all.ts";
+import { listAll } from "./list-all.ts";
 import { type List, pageParameters, pageSize, useList } from "./use-list.ts";
 import { useLoading } from "./use-loading.ts";
 
@@ -19,7 +19,7 @@ interface SearchedListOptions<T> {
 export interface SearchedList<T> extends List<T> {
   /** All items of the list; undefined if only some of them are known. */
   readonly all: readonly T[] | undefined;
-  /** Whether there may be more items than were searched. */
+  /** Whether there are more items than were searched. */
   readonly isCutShort: boolean;
 }
 
@@ -36,7 +36,7 @@ export function useSearchedList<T>(options: SearchedListOptions<T>): SearchedLis
     () => listAll<T>(path, filter),
     { pollMs: isSearch ? pollMs : undefined },
   );
-  const all = searched.value;
+  const all = searched.value?.items;
   const found = isSearch ? all?.filter(fits) : undefined;
   useAnnouncedTotal(found?.length, searched.isLoading, ...words);
 
@@ -45,7 +45,7 @@ export function useSearchedList<T>(options: SearchedListOptions<T>): SearchedLis
     return { ...paged, all: total !== undefined && total <= pageSize ? items : undefined, isCutShort: false };
   }
   const { error, isLoading } = searched;
-  const isCutShort = all !== undefined && all.length >= listedMax;
+  const isCutShort = searched.value?.isCutShort ?? false;
   return {
     // The previous list stays until everything is loaded.
     items: found ? found.slice((page - 1) * pageSize, page * pageSize) : error ? undefined : paged.items,

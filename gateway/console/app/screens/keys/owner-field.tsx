@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { listedMax } from "../../api/list-all.ts";
-import { knownMembers, listMembers, nameOf, personName } from "../../api/people.ts";
+import { areMembersCutShort, knownMembers, listMembers, nameOf, personName } from "../../api/people.ts";
 import { session } from "../../api/session.ts";
 import { Field, TextField } from "../../ui/field.tsx";
 
@@ -18,9 +18,8 @@ export function OwnerField({ value, change, fault }: OwnerFieldProps) {
   }, []);
   const [isUnlisted, setUnlisted] = useState(false);
   const self = session.value?.user_id ?? "";
-  const members = knownMembers();
-  const isCutShort = members.length >= listedMax;
-  const others = members
+  const isCutShort = areMembersCutShort();
+  const others = knownMembers()
     .filter(({ id }) => id !== self)
     .map((member) => [member.id, nameOf(member), member.email] as const)
     .sort(([, one], [, other]) => one.localeCompare(other));

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
 import { hasText } from "../../api/has-text.ts";
 import { listAll, listedMax } from "../../api/list-all.ts";
-import { listMembers, nameOf } from "../../api/people.ts";
+import { areMembersCutShort, listMembers, nameOf } from "../../api/people.ts";
 import type { Member, WorkspaceMember } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
@@ -30,7 +30,7 @@ export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) 
   useEffect(() => {
     Promise.all([listMembers(), listAll<WorkspaceMember>(path)]).then(
       ([all, present]) => {
-        const ids = new Set(present.map(({ user_id }) => user_id));
+        const ids = new Set(present.items.map(({ user_id }) => user_id));
         setInside(ids);
         setMembers(all.toSorted((one, other) => Number(ids.has(one.id)) - Number(ids.has(other.id))));
       },
@@ -38,7 +38,7 @@ export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) 
     );
   }, []);
 
-  const isCutShort = members !== undefined && members.length >= listedMax;
+  const isCutShort = areMembersCutShort();
   const shown = members?.filter((member) => hasText([nameOf(member), member.email], text.trim()));
   const submit = async (): Promise<void> => {
     await add(chosen);

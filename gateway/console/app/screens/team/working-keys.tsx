@@ -16,8 +16,8 @@ export async function listWorkingKeys(
 ): Promise<readonly KeyInWorkspace[]> {
   const found: KeyInWorkspace[] = [];
   for (const workspace of workspaces) {
-    const keys = await listAll<Key>("/api/v1/keys", { workspace_id: workspace.id });
-    const blocking = keys.filter(
+    const { items } = await listAll<Key>("/api/v1/keys", { workspace_id: workspace.id });
+    const blocking = items.filter(
       (key) => (userId === undefined || key.creator_user_id === userId) && !key.disabled && !hasExpired(key),
     );
     found.push(...blocking.map((key) => ({ key, workspace })));
