@@ -1,13 +1,11 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { FieldViolation } from "../../services/platform/domain/domain-error.ts";
+import { graceSecondsMax, nameLengthMax } from "../../services/platform/domain/limits.ts";
 import { bodyReader } from "./body-reader.ts";
 import { kindByName } from "./key.ts";
 import { kindSchema, permissionSchema } from "./key-schema.ts";
 import { Type } from "./schema-builder.ts";
 import { fixedValue, nameRule, optionalText } from "./schema-parts.ts";
-
-const nameLengthMax = 255;
-const graceSecondsMax = 604_800;
 
 /** Silently ignoring a limit would be dangerous. */
 const unmetered = {

@@ -1,18 +1,19 @@
+import { emailLengthMax, nameLengthMax } from "../../services/platform/domain/limits.ts";
 import { bodyReader } from "./body-reader.ts";
 import { roleByName } from "./member.ts";
 import { roleSchema } from "./member-schema.ts";
 import { Type } from "./schema-builder.ts";
 import { nameRule, optionalText } from "./schema-parts.ts";
 
-const personNameRule = nameRule(255);
+const personNameRule = nameRule(nameLengthMax);
 const personName = optionalText({ ...personNameRule, description: `${personNameRule.description}, or null` });
 const role = Type.Optional(roleSchema);
 
 export const memberCreationSchema = Type.Object(
   {
     email: Type.String({
-      pattern: "^(?=.{1,320}$)[^\\s@\\p{Cc}]+@[^\\s@\\p{Cc}]+$",
-      description: "an e-mail address of at most 320 characters",
+      pattern: `^(?=.{1,${emailLengthMax}}$)[^\\s@\\p{Cc}]+@[^\\s@\\p{Cc}]+$`,
+      description: `an e-mail address of at most ${emailLengthMax} characters`,
     }),
     first_name: personName,
     last_name: personName,

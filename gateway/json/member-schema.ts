@@ -1,3 +1,4 @@
+import { emailLengthMax, nameLengthMax } from "../../services/platform/domain/limits.ts";
 import { roleByName } from "./member.ts";
 import { Type } from "./schema-builder.ts";
 import { nullable } from "./schema-parts.ts";
@@ -11,9 +12,9 @@ export const roleSchema = Type.Enum(Object.keys(roleByName) as (keyof typeof rol
 export const memberSchema = Type.Object(
   {
     id: Type.String({ description: "The user: `user_` and 24 or more letters and digits." }),
-    email: Type.String({ maxLength: 320 }),
-    first_name: nullable("string", { maxLength: 255, description: "Null if it is not known." }),
-    last_name: nullable("string", { maxLength: 255, description: "Null if it is not known." }),
+    email: Type.String({ maxLength: emailLengthMax }),
+    first_name: nullable("string", { maxLength: nameLengthMax, description: "Null if it is not known." }),
+    last_name: nullable("string", { maxLength: nameLengthMax, description: "Null if it is not known." }),
     role: roleSchema,
   },
   {

@@ -1,18 +1,29 @@
+import {
+  userIdsMax,
+  workspaceDefaultLengthMax,
+  workspaceDescriptionLengthMax,
+  workspaceNameLengthMax,
+  workspaceSlugPattern,
+  workspaceSlugRule,
+} from "../../services/platform/domain/limits.ts";
 import { bodyReader } from "./body-reader.ts";
 import { Type } from "./schema-builder.ts";
 import { fixedValue, nameRule, optionalText } from "./schema-parts.ts";
 import { switchedOff } from "./workspace.ts";
 
-const name = Type.String(nameRule(100));
+const name = Type.String(nameRule(workspaceNameLengthMax));
 const slug = Type.String({
-  pattern: "^(?=.{1,50}$)[a-z0-9]+(?:-[a-z0-9]+)*$",
-  description: "1 to 50 lower-case letters and digits, with single hyphens between them, and not a UUID",
+  pattern: workspaceSlugPattern.source,
+  description: `${workspaceSlugRule}, and not a UUID`,
 });
 const defaultText = (what: string) =>
-  optionalText({ maxLength: 255, description: `The default ${what}: kept, but used by nothing here.` });
+  optionalText({
+    maxLength: workspaceDefaultLengthMax,
+    description: `The default ${what}: kept, but used by nothing here.`,
+  });
 
 const optionalFields = {
-  description: optionalText({ maxLength: 500, description: "Null: none." }),
+  description: optionalText({ maxLength: workspaceDescriptionLengthMax, description: "Null: none." }),
   default_text_model: defaultText("model for text"),
   default_image_model: defaultText("model for images"),
   default_provider_sort: defaultText("order of providers"),
@@ -36,8 +47,6 @@ export const workspaceUpdateSchema = Type.Object(
   { name: Type.Optional(name), slug: Type.Optional(slug), ...optionalFields },
   { additionalProperties: false, minProperties: 1, examples: [{ description: "For what is not released yet." }] },
 );
-
-const userIdsMax = 100;
 
 export const userIdsSchema = Type.Object(
   {

@@ -1,3 +1,4 @@
+import { emailLengthMax, nameLengthMax, workspaceSlugRule } from "../../platform/domain/limits.ts";
 import type { Rule } from "../../platform/process/flags.ts";
 import { isName } from "../domain/field-rules.ts";
 import { isEmail } from "../domain/members.ts";
@@ -6,13 +7,13 @@ import { isKeyName } from "../store/keys.ts";
 
 export const name: Rule<string> = {
   sample: "NAME",
-  meaning: "1 to 255 characters, without control characters such as tabs and line breaks",
+  meaning: `1 to ${nameLengthMax} characters, without control characters such as tabs and line breaks`,
   parse: (text) => (isName(text) ? text : undefined),
 };
 
 export const email: Rule<string> = {
   sample: "EMAIL",
-  meaning: "an e-mail address of at most 320 characters",
+  meaning: `an e-mail address of at most ${emailLengthMax} characters`,
   parse: (text) => (isEmail(text) ? text : undefined),
 };
 
@@ -24,7 +25,7 @@ export const keyName: Rule<string> = {
 
 export const slug: Rule<string> = {
   sample: "SLUG",
-  meaning: "1 to 50 lower-case letters and digits, with single hyphens between them",
+  meaning: workspaceSlugRule,
   parse: (text) => (isSlug(text) ? text : undefined),
 };
 

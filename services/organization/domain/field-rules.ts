@@ -1,10 +1,9 @@
 import type { FieldViolation } from "../../platform/domain/domain-error.ts";
-
-const nameLengthMax = 255;
+import { nameLengthMax } from "../../platform/domain/limits.ts";
 
 /**
- * The rule for every name that people choose: 1 to 255 characters, counted as people count them, not only spaces, and
- * no control characters.
+ * The rule for every name that people choose: at least one character, and at most `lengthMax`, counted as people count
+ * them, not only spaces, and no control characters.
  */
 export function isName(text: string, lengthMax = nameLengthMax): boolean {
   return text.trim() !== "" && [...text].length <= lengthMax && !/\p{Cc}/u.test(text);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type KeyKind, knownPermissions, type Permission } from "../../platform/auth/principal.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { graceSecondsMax } from "../../platform/domain/limits.ts";
 import { requestIdViolations } from "../../platform/domain/text-violations.ts";
 import { lastManagementKey } from "./errors.ts";
 import { futureViolations, nameViolations } from "./field-rules.ts";
@@ -44,7 +45,6 @@ export interface KeyRotation {
   readonly secretSeed?: SecretSeed;
 }
 
-const graceSecondsMax = 604_800;
 const seedBytes = 32;
 /** Fewer than this many different bytes among 32 random ones occur less than once in 10^12 times. */
 const seedBytesDifferentMin = 16;

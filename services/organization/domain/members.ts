@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { base62Digits } from "../../platform/auth/key-format.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { emailLengthMax } from "../../platform/domain/limits.ts";
 import { isLongerThan } from "../../platform/domain/text-violations.ts";
 import type { LoggedFields } from "./changes.ts";
 import { nameViolations } from "./field-rules.ts";
@@ -67,8 +68,6 @@ export function newUserId(): string {
 export function isUserId(text: string): boolean {
   return /^\w{1,64}$/.test(text);
 }
-
-const emailLengthMax = 320;
 
 /** Whether a text looks like an e-mail address; only sending mail shows whether it exists. */
 export function isEmail(text: string): boolean {

@@ -1,5 +1,6 @@
 import { v5 } from "uuid";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { userIdsMax } from "../../platform/domain/limits.ts";
 import type { MemberRole } from "./members.ts";
 
 /** A user as a member of one workspace. */
@@ -20,8 +21,6 @@ export interface WorkspaceMemberPage {
 export function workspaceMemberId({ workspaceId, userId }: WorkspaceMember): string {
   return v5(userId, workspaceId);
 }
-
-const userIdsMax = 100;
 
 /** Each user once; throws if there are none or too many. */
 export function distinctUserIds(userIds: readonly string[]): string[] {

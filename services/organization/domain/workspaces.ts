@@ -1,5 +1,13 @@
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import { isId, newId } from "../../platform/domain/ids.ts";
+import {
+  workspaceDefaultLengthMax,
+  workspaceDescriptionLengthMax,
+  workspaceNameLengthMax,
+  workspaceSlugLengthMax,
+  workspaceSlugPattern,
+  workspaceSlugRule,
+} from "../../platform/domain/limits.ts";
 import { lengthViolations } from "../../platform/domain/text-violations.ts";
 import type { LoggedFields } from "./changes.ts";
 import { nameViolations } from "./field-rules.ts";
@@ -27,36 +35,27 @@ export interface Workspace extends WorkspaceFields {
 /** What a caller wants to change. A field that is absent stays as it is; one that is undefined is removed. */
 export type WorkspaceUpdate = Partial<WorkspaceFields>;
 
-const nameLengthMax = 100;
-const descriptionLengthMax = 500;
-const defaultLengthMax = 255;
-const slugLengthMax = 50;
-const slugPattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-
 /** Throws if a field breaks its rule; all violations at once. */
 export function checkWorkspace(fields: WorkspaceUpdate): void {
   const { name, slug, description, defaultTextModel, defaultImageModel, defaultProviderSort } = fields;
   const violations: FieldViolation[] = [
-    ...(name === undefined ? [] : nameViolations("name", name, nameLengthMax)),
+    ...(name === undefined ? [] : nameViolations("name", name, workspaceNameLengthMax)),
     ...(slug === undefined ? [] : slugViolations(slug)),
-    ...lengthViolations("description", description ?? "", descriptionLengthMax),
-    ...lengthViolations("default_text_model", defaultTextModel ?? "", defaultLengthMax),
-    ...lengthViolations("default_image_model", defaultImageModel ?? "", defaultLengthMax),
-    ...lengthViolations("default_provider_sort", defaultProviderSort ?? "", defaultLengthMax),
+    ...lengthViolations("description", description ?? "", workspaceDescriptionLengthMax),
+    ...lengthViolations("default_text_model", defaultTextModel ?? "", workspaceDefaultLengthMax),
+    ...lengthViolations("default_image_model", defaultImageModel ?? "", workspaceDefaultLengthMax),
+    ...lengthViolations("default_provider_sort", defaultProviderSort ?? "", workspaceDefaultLengthMax),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
 /** Whether a text can be a slug at all. */
 export function isSlug(text: string): boolean {
-  return text.length <= slugLengthMax && slugPattern.test(text);
+  return workspaceSlugPattern.test(text);
 }
 
 function slugViolations(slug: string): FieldViolation[] {
-  if (!isSlug(slug)) {
-    const message = `must be 1 to ${slugLengthMax} lower-case letters and digits, with single hyphens between them`;
-    return [{ path: "slug", message }];
-  }
+  if (!isSlug(slug)) return [{ path: "slug", message: `must be ${workspaceSlugRule}` }];
   // Requests name a workspace by id or slug, which are distinguished by their form.
   return isId(slug) ? [{ path: "slug", message: "must not be a UUID" }] : [];
 }
@@ -70,7 +69,7 @@ export function slugFromName(name: string, id: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-|-$/g, "")
-    .slice(0, slugLengthMax)
+    .slice(0, workspaceSlugLengthMax)
     .replace(/-$/, "");
   return slug === "" || isId(slug) ? `workspace-${id.replaceAll("-", "")}` : slug;
 }

@@ -21,3 +21,22 @@ export const requestIdPattern = new RegExp(`^[\\x20-\\x7e]{1,${requestIdLengthMa
 
 /** The minimum time for which a request id is kept: a retry within it is not executed again. */
 export const requestRetentionMs = 24 * 60 * 60 * 1000;
+
+/** Of a key, a person or an organization. */
+export const nameLengthMax = 255;
+export const emailLengthMax = 320;
+export const workspaceNameLengthMax = 100;
+export const workspaceDescriptionLengthMax = 500;
+/** Of each of a workspace's defaults. */
+export const workspaceDefaultLengthMax = 255;
+
+export const workspaceSlugLengthMax = 50;
+export const workspaceSlugPattern = new RegExp(`^(?=.{1,${workspaceSlugLengthMax}}$)[a-z0-9]+(?:-[a-z0-9]+)*$`);
+/** The pattern in words, as they follow "must be". */
+export const workspaceSlugRule = `1 to ${workspaceSlugLengthMax} lower-case letters and digits, with single hyphens between them`;
+
+/** How many users one request can add to a workspace, or remove from it. */
+export const userIdsMax = 100;
+
+/** How long the old secret of a key can work after a rotation. */
+export const graceSecondsMax = 604_800;
