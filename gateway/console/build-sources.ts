@@ -6,6 +6,7 @@ export const buildSources: readonly string[] = [
   "gateway/console/build.ts",
   "gateway/console/app/**/*.{ts,tsx,js,css,html,json,svg,woff2}",
   "gateway/json/refusal-texts.ts",
+  "services/platform/domain/limits.ts",
   "services/platform/json/json-*.ts",
   "package-lock.json",
 ];

@@ -3,9 +3,10 @@
 /** The largest int32, the type of offsets and version numbers. */
 export const int32Max = 2_147_483_647;
 
-export const slugPattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
+export const slugLengthMax = 128;
+export const slugPattern = new RegExp(`^[A-Za-z0-9][A-Za-z0-9._~-]{0,${slugLengthMax - 1}}$`);
 /** The pattern in words, as they follow "must be". */
-export const slugRule = "1 to 128 characters of A-Z a-z 0-9 . _ ~ -, with a letter or digit first";
+export const slugRule = `1 to ${slugLengthMax} characters of A-Z a-z 0-9 . _ ~ -, with a letter or digit first`;
 
 /** Lengths of text count characters, as people do, and not UTF-16 units. */
 export const presetNameLengthMax = 255;

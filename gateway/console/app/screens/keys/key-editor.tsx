@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { nameLengthMax } from "../../../../../services/platform/domain/limits.ts";
 import { request } from "../../api/request.ts";
 import type { Key } from "../../api/types.ts";
 import { showToast } from "../../shell/toasts.tsx";
@@ -35,7 +36,14 @@ export function KeyEditor({ apiKey, reason, close, changed }: KeyEditorProps) {
     <FormDialog title={`Edit “${apiKey.name}”`} action="Save" close={close} submit={submit}>
       {(faultOf) => (
         <>
-          <TextField label="Name" fault={faultOf("name")} value={name} change={setName} maxLength={255} isRequired />
+          <TextField
+            label="Name"
+            fault={faultOf("name")}
+            value={name}
+            change={setName}
+            maxLength={nameLengthMax}
+            isRequired
+          />
           {apiKey.kind === "api" && (
             <PermissionChoice
               chosen={permissions}

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { nameLengthMax } from "../../../../../services/platform/domain/limits.ts";
 import { ApiError } from "../../api/api-error.ts";
 import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { request } from "../../api/request.ts";
@@ -72,7 +73,7 @@ export function NewKey({ workspace, close, changed }: NewKeyProps) {
             fault={faultOf("name")}
             value={name}
             change={setName}
-            maxLength={255}
+            maxLength={nameLengthMax}
             isRequired
           />
           <OwnerField value={owner} change={setOwner} fault={faultOf("creator_user_id")} />

@@ -1,3 +1,4 @@
+import { slugLengthMax } from "../../../../../services/platform/domain/limits.ts";
 import { dialectOf, type VersionContent } from "../../api/presets.ts";
 import type { Dialect, SessionWorkspace } from "../../api/types.ts";
 import { indented } from "../../json/json-pieces.ts";
@@ -28,7 +29,7 @@ export function newDraft(slug: string, dialect: Dialect = "chat/completions"): N
 /** A copy of a version. The slug is only a suggestion. */
 export function draftLike(slug: string, content: VersionContent): NewDraft {
   return {
-    slug: `${slug.slice(0, 123)}-copy`,
+    slug: `${slug.slice(0, slugLengthMax - "-copy".length)}-copy`,
     dialect: dialectOf(content),
     config: indented(content.config),
     prompt: content.prompt ?? "",

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { slugLengthMax, slugPattern } from "../../../../../services/platform/domain/limits.ts";
 import { reasonForbidden } from "../../api/session.ts";
 import { presetHref, presetsHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
@@ -97,7 +98,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
           fault={slugFault}
           value={draft.slug}
           change={(slug) => edit({ slug })}
-          maxLength={128}
+          maxLength={slugLengthMax}
           isRequired
         />
         <DialectChoice
@@ -127,6 +128,6 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
 
 /** Why a text is not a valid slug, in the API's words; undefined if it is valid or empty. */
 function slugFaultOf(slug: string): string | undefined {
-  if (slug === "" || /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/.test(slug)) return undefined;
+  if (slug === "" || slugPattern.test(slug)) return undefined;
   return "It begins with a letter or digit; letters, digits and . _ ~ - may follow.";
 }

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { presetDescriptionLengthMax, presetNameLengthMax } from "../../../../../services/platform/domain/limits.ts";
 import { presetPath } from "../../api/presets.ts";
 import { request } from "../../api/request.ts";
 import type { PresetStatus, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
@@ -61,14 +62,21 @@ export function PresetSettings({ preset, etag, workspace, startStatus, close, ch
     >
       {(faultOf) => (
         <>
-          <TextField label="Name" fault={faultOf("name")} value={name} change={setName} maxLength={255} isRequired />
+          <TextField
+            label="Name"
+            fault={faultOf("name")}
+            value={name}
+            change={setName}
+            maxLength={presetNameLengthMax}
+            isRequired
+          />
           <Field label="Description" fault={faultOf("description")}>
             {(ids) => (
               <textarea
                 {...ids}
                 class="input"
                 rows={3}
-                maxLength={2000}
+                maxLength={presetDescriptionLengthMax}
                 value={description}
                 onInput={(event) => setDescription(event.currentTarget.value)}
               />

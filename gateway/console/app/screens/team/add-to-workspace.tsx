@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { emailLengthMax } from "../../../../../services/platform/domain/limits.ts";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
 import { hasText } from "../../api/has-text.ts";
 import { listAll, listedMax } from "../../api/list-all.ts";
@@ -60,7 +61,7 @@ export function AddToWorkspace({ name, path, close, add }: AddToWorkspaceProps) 
             hint={isCutShort && `Only the first ${listedMax.toLocaleString("en")} members are offered.`}
             value={text}
             change={setText}
-            maxLength={320}
+            maxLength={emailLengthMax}
             fault={faultOf("user_ids")}
           />
           {error && <ErrorPanel error={error} title="The members could not be loaded" />}

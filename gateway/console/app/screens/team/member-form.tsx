@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { emailLengthMax, nameLengthMax } from "../../../../../services/platform/domain/limits.ts";
 import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { nameOf } from "../../api/people.ts";
 import { request } from "../../api/request.ts";
@@ -58,7 +59,7 @@ export function MemberForm({ member, reason, close, changed }: MemberFormProps) 
               fault={faultOf("email")}
               value={email}
               change={setEmail}
-              maxLength={320}
+              maxLength={emailLengthMax}
               inputMode="email"
               isRequired
             />
@@ -69,7 +70,7 @@ export function MemberForm({ member, reason, close, changed }: MemberFormProps) 
             fault={faultOf("first_name")}
             value={firstName}
             change={setFirstName}
-            maxLength={255}
+            maxLength={nameLengthMax}
           />
           <TextField
             label="Last name"
@@ -77,7 +78,7 @@ export function MemberForm({ member, reason, close, changed }: MemberFormProps) 
             fault={faultOf("last_name")}
             value={lastName}
             change={setLastName}
-            maxLength={255}
+            maxLength={nameLengthMax}
           />
           <Field label="Role" hint={reason ?? "An organization always has an admin."} fault={faultOf("role")}>
             {(ids) => (

@@ -1,4 +1,9 @@
 import { useState } from "preact/hooks";
+import {
+  workspaceDescriptionLengthMax,
+  workspaceNameLengthMax,
+  workspaceSlugLengthMax,
+} from "../../../../../services/platform/domain/limits.ts";
 import { useIdempotencyKey } from "../../api/idempotency-key.ts";
 import { request } from "../../api/request.ts";
 import type { One, SessionWorkspace, Workspace } from "../../api/types.ts";
@@ -55,7 +60,14 @@ export function WorkspaceForm({ shown, current, close, changed }: WorkspaceFormP
     >
       {(faultOf) => (
         <>
-          <TextField label="Name" fault={faultOf("name")} value={name} change={setName} maxLength={100} isRequired />
+          <TextField
+            label="Name"
+            fault={faultOf("name")}
+            value={name}
+            change={setName}
+            maxLength={workspaceNameLengthMax}
+            isRequired
+          />
           <TextField
             label="Slug"
             hint={
@@ -66,7 +78,7 @@ export function WorkspaceForm({ shown, current, close, changed }: WorkspaceFormP
             fault={faultOf("slug")}
             value={chosenSlug}
             change={setSlug}
-            maxLength={50}
+            maxLength={workspaceSlugLengthMax}
             isRequired
           />
           <TextField
@@ -75,7 +87,7 @@ export function WorkspaceForm({ shown, current, close, changed }: WorkspaceFormP
             fault={faultOf("description")}
             value={description}
             change={setDescription}
-            maxLength={500}
+            maxLength={workspaceDescriptionLengthMax}
           />
         </>
       )}
@@ -91,6 +103,6 @@ function slugFrom(name: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-|-$/g, "")
-    .slice(0, 50)
+    .slice(0, workspaceSlugLengthMax)
     .replace(/-$/, "");
 }
