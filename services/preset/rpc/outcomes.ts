@@ -26,8 +26,8 @@ const lateMarginShare = 0.1;
 
 interface CallPart<Part> {
   readonly part: Part;
-  /** The part's own token and timeout. Undefined: those of the call. */
-  readonly name?: { readonly accessToken: string; readonly timeoutMs: number };
+  /** Whom the part is for. Undefined: the caller of the call. */
+  readonly caller?: { readonly accessToken: string; readonly timeoutMs: number };
 }
 
 /** Not a promise that may reject: other parts are started before anybody awaits it. */
@@ -80,9 +80,9 @@ async function runParts<Part>(
   run: (part: Part, context: CallContext) => Promise<ServedPreset>,
   sentBytes: readonly number[],
 ): Promise<readonly Result[]> {
-  const contexts = parts.some(({ name }) => name)
+  const contexts = parts.some(({ caller }) => caller)
     ? await Promise.allSettled(
-        parts.map(({ name }) => (name ? call.onBehalfOf(name.accessToken, name.timeoutMs) : call)),
+        parts.map(({ caller }) => (caller ? call.onBehalfOf(caller.accessToken, caller.timeoutMs) : call)),
       )
     : [];
   const results: Result[] = [];

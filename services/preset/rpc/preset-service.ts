@@ -94,7 +94,7 @@ export function presetService({
       checkBatch(["requests", requests], ["creations", creations]);
       const parts = [
         ...requests.map((part) => ({ part })),
-        ...creations.map(({ request = missingRequest, ...name }) => ({ name, part: request })),
+        ...creations.map(({ request = missingRequest, ...caller }) => ({ caller, part: request })),
       ];
       const sentBytesOf = ({ configJson, systemPrompt }: CreateVersionRequest) =>
         contentBytes(configJson, systemPrompt);
@@ -110,11 +110,11 @@ export function presetService({
       checkBatch(["slugs", slugs], ["reads", reads]);
       const parts = [
         ...slugs.map((slug) => ({ part: { slug, knownVersionId: "" } })),
-        ...reads.map((read) => ({ name: read, part: read })),
+        ...reads.map((read) => ({ caller: read, part: read })),
       ];
       // A single read delays nobody.
       const admit = parts.length > 1 ? admitForAnswer(context.admit) : context.admit;
-      return { outcomes: await outcomesOf(parts, context, (read, named) => getPreset(read, named, admit)) };
+      return { outcomes: await outcomesOf(parts, context, (read, partContext) => getPreset(read, partContext, admit)) };
     },
 
     async listPresets(request, context) {
