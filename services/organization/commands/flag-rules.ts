@@ -1,9 +1,9 @@
 import { emailLengthMax, nameLengthMax, workspaceSlugRule } from "../../platform/domain/limits.ts";
 import type { Rule } from "../../platform/process/flags.ts";
 import { isName } from "../domain/field-rules.ts";
+import { isKeyName } from "../domain/keys.ts";
 import { isEmail } from "../domain/members.ts";
 import { isSlug } from "../domain/workspaces.ts";
-import { isKeyName } from "../store/keys.ts";
 
 export const name: Rule<string> = {
   sample: "NAME",

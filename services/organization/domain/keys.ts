@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { keyFromBytes } from "../../platform/auth/key-format.ts";
 import { type KeyKind, knownPermissions, type Permission, type Principal } from "../../platform/auth/principal.ts";
-import { newId } from "../../platform/domain/ids.ts";
+import { isId, newId } from "../../platform/domain/ids.ts";
 import type { LoggedFields } from "./changes.ts";
 import { keyInvalid, workspaceNotFound } from "./errors.ts";
 import { type SessionTimes, sessionEnd } from "./session-times.ts";
@@ -116,6 +116,13 @@ export function newSecret(bytes = randomBytes(32)): NewSecret {
 
 export function hashKey(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
+}
+
+const hashPattern = /^[0-9a-f]{64}$/i;
+
+/** Whether a text can be the hash or id of a key. */
+export function isKeyName(text: string): boolean {
+  return isId(text) || hashPattern.test(text);
 }
 
 export function permissionsOf(key: Pick<Key, "kind" | "permissions">): readonly Permission[] {

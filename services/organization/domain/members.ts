@@ -20,12 +20,6 @@ export interface Member {
   readonly createdAt: Date;
 }
 
-export interface MemberPage {
-  readonly members: readonly Member[];
-  /** How many members the organization has, not how many are on this page. */
-  readonly totalCount: number;
-}
-
 /** Someone who is to become a member. */
 export type NewMember = Pick<Member, "email" | "firstName" | "lastName" | "role">;
 

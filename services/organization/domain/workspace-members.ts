@@ -12,11 +12,6 @@ export interface WorkspaceMember {
   readonly createdAt: Date;
 }
 
-export interface WorkspaceMemberPage {
-  readonly members: readonly WorkspaceMember[];
-  readonly totalCount: number;
-}
-
 /** Members of the default workspace have no rows of their own there, so the id is derived from the membership. */
 export function workspaceMemberId({ workspaceId, userId }: WorkspaceMember): string {
   return v5(userId, workspaceId);

@@ -8,6 +8,7 @@ import {
 import type { ListChangesRequest } from "../../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
 import { isId } from "../../platform/domain/ids.ts";
+import { idViolations } from "../../platform/domain/text-violations.ts";
 import type { ChangeAction, ChangeFilter, LoggedChange, TargetKind } from "../domain/changes.ts";
 
 const actionMessages: Readonly<Record<ChangeAction, ActionMessage>> = {
@@ -56,9 +57,7 @@ export function fromListChangesRequest({ action, userId, targetId }: ListChanges
   if (action !== ActionMessage.UNSPECIFIED && !known) {
     throw invalidRequest([{ path: "action", message: "must be a known action" }]);
   }
-  const violations = Object.entries({ user_id: userId, target_id: targetId }).flatMap(([path, id]) =>
-    id === "" || /^[\w-]{1,64}$/.test(id) ? [] : [{ path, message: "must be an id" }],
-  );
+  const violations = [...idViolations("user_id", userId), ...idViolations("target_id", targetId)];
   if (violations.length > 0) throw invalidRequest(violations);
   // Ids are stored in lower case, and a UUID may be written in upper case.
   const target = isId(targetId) ? targetId.toLowerCase() : targetId;

@@ -4,7 +4,7 @@ import type { Executor } from "../../platform/mysql/pool.ts";
 import { rowChunks } from "../../platform/mysql/row-chunks.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { keyAlreadyCreated } from "../domain/errors.ts";
-import type { Key } from "../domain/keys.ts";
+import { isKeyName, type Key } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
 
 /** Revoked or not, of any organization. */
@@ -13,13 +13,6 @@ export async function findKeyById(executor: Executor, id: string): Promise<Key |
     idToBytes(id),
   ]);
   return rows[0] && keyFromRow(rows[0]);
-}
-
-const hashPattern = /^[0-9a-f]{64}$/i;
-
-/** Whether a text can be the hash or id of a key. */
-export function isKeyName(text: string): boolean {
-  return isId(text) || hashPattern.test(text);
 }
 
 /** The key with this hash or id, revoked or not, of any organization. */

@@ -5,12 +5,18 @@ import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, ResultSetHeader, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
-import { emailKey, isUserId, type Member, type MemberPage, type MemberRole, newUserId } from "../domain/members.ts";
+import { emailKey, isUserId, type Member, type MemberRole, newUserId } from "../domain/members.ts";
 
 // An older release may have added a member without the address. Only then is the user read: a join would take a fifth of
 // the time of a page.
 const memberColumns = `m.user_id, m.role, m.created_at, m.first_name, m.last_name,
   COALESCE(m.email, (SELECT email FROM users WHERE id = m.user_id)) AS email`;
+
+interface MemberPage {
+  readonly members: readonly Member[];
+  /** How many members the organization has, not how many are on this page. */
+  readonly totalCount: number;
+}
 
 interface MemberRow extends RowDataPacket {
   readonly member_count: number;

@@ -6,8 +6,13 @@ import { selectPage } from "../../platform/mysql/select-page.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { isUserId, type MemberRole } from "../domain/members.ts";
 import type { Organization } from "../domain/organizations.ts";
-import type { WorkspaceMember, WorkspaceMemberPage } from "../domain/workspace-members.ts";
+import type { WorkspaceMember } from "../domain/workspace-members.ts";
 import type { Workspace } from "../domain/workspaces.ts";
+
+interface WorkspaceMemberPage {
+  readonly members: readonly WorkspaceMember[];
+  readonly totalCount: number;
+}
 
 interface WorkspaceMemberRow extends RowDataPacket {
   readonly user_id: string;

@@ -25,6 +25,11 @@ export function surrogateViolations(path: string, text: string): FieldViolation[
   return text.isWellFormed() ? [] : [{ path, message: "must not contain an unpaired surrogate" }];
 }
 
+/** Empty counts as not given. Not only for UUIDs: the ids of users have another form. */
+export function idViolations(path: string, id: string): FieldViolation[] {
+  return id === "" || /^[\w-]{1,64}$/.test(id) ? [] : [{ path, message: "must be an id" }];
+}
+
 /** Empty counts as not given. */
 export function requestIdViolations(requestId: string): FieldViolation[] {
   if (requestId === "" || requestIdPattern.test(requestId)) return [];

@@ -7,6 +7,7 @@ import {
 } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { ListWorkspaceChangesRequest } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
+import { idViolations } from "../../platform/domain/text-violations.ts";
 import type { ChangeAction, ChangeFilter, PresetChange, WorkspaceChange } from "../domain/change.ts";
 
 const actionMessages = {
@@ -44,7 +45,7 @@ export function fromListWorkspaceChangesRequest({ action, userId }: ListWorkspac
   const violations: FieldViolation[] = [];
   if (action !== PresetChangeAction.UNSPECIFIED && !known)
     violations.push({ path: "action", message: "must be a known action" });
-  if (userId !== "" && !/^[\w-]{1,64}$/.test(userId)) violations.push({ path: "user_id", message: "must be an id" });
+  violations.push(...idViolations("user_id", userId));
   if (violations.length > 0) throw invalidRequest(violations);
   return { action: known, userId: userId || undefined };
 }
