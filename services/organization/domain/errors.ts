@@ -125,10 +125,10 @@ export function workspaceHasKeys(keys: readonly NamedKey[]): DomainError {
   });
 }
 
-export function memberHasKeys(keys: readonly NamedKey[], way: string): DomainError {
+export function memberHasKeys(keys: readonly NamedKey[]): DomainError {
   return new DomainError("failed_precondition", {
     reason: "MEMBER_HAS_KEYS",
-    message: `Keys of this member still work: ${namesOf(keys)}. ${way}`,
+    message: `Keys of this member still work: ${namesOf(keys)}. Disable or delete them first, or have them disabled with it (disable_keys).`,
   });
 }
 

@@ -58,9 +58,7 @@ export function removeMember(userId: string, disableKeys: boolean): Work<Removed
     if (member.role === "org:admin") await checkOtherAdmin(connection, organization.id, userId);
     const enabled = await listEnabledKeys(connection, organization.id, { creatorUserIds: [userId] });
     const working = workingKeys(enabled, now);
-    if (working.length > 0 && !disableKeys) {
-      throw memberHasKeys(working, "Disable or delete them first, or have them disabled with it (disable_keys).");
-    }
+    if (working.length > 0 && !disableKeys) throw memberHasKeys(working);
     const disabled = working.map((key) => ({ ...key, disabled: true }));
     await checkManagement(connection, disabled, now);
     await updateKeysDisabled(connection, working, now);
