@@ -48,8 +48,8 @@ export async function openOrganizationService(
   lifecycle.stopping(() => {
     for (const each of [pool, changePool]) each.shrink();
   });
-  const keyUse = new LastUseRecorder((...use) => updateKeysLastUsed(pool, ...use), logger);
-  const sessionUse = new LastUseRecorder((...use) => updateSessionsLastUsed(pool, ...use), logger);
+  const keyUse = new LastUseRecorder("keys", (...use) => updateKeysLastUsed(pool, ...use), logger);
+  const sessionUse = new LastUseRecorder("sessions", (...use) => updateSessionsLastUsed(pool, ...use), logger);
   const jwks = config.signingKeys.map(({ jwk }) => jwk);
   const verifier = new AccessTokenVerifier(async () => ({ keys: jwks, timeMs: Date.now() }), { logger, metrics });
   const access = accessService({

@@ -191,7 +191,7 @@ describe("the last use of a key", () => {
   });
 
   it("is recorded in the background, once for many uses", async () => {
-    const recorder = new LastUseRecorder((...use) => updateKeysLastUsed(pool, ...use), silentLogger());
+    const recorder = new LastUseRecorder("keys", (...use) => updateKeysLastUsed(pool, ...use), silentLogger());
     const first = new Date(200_000);
     for (let use = 0; use < 100; use += 1) recorder.record(apiKey.key.id, new Date(first.getTime() + use));
     await expect.poll(lastUse).toEqual(first);
@@ -199,7 +199,7 @@ describe("the last use of a key", () => {
 
   it("is recorded for many keys in one statement", async () => {
     const { counting, statements } = countStatements();
-    const recorder = new LastUseRecorder((...use) => updateKeysLastUsed(counting, ...use), silentLogger());
+    const recorder = new LastUseRecorder("keys", (...use) => updateKeysLastUsed(counting, ...use), silentLogger());
     const usedAt = new Date(250_000);
     for (const { key } of [apiKey, managementKey]) recorder.record(key.id, usedAt);
     await expect.poll(lastUse).toEqual(usedAt);
@@ -210,7 +210,7 @@ describe("the last use of a key", () => {
   it("does not throw if it cannot be recorded", async () => {
     const closed = openPool(database.url, 1);
     await closed.end();
-    new LastUseRecorder((...use) => updateKeysLastUsed(closed, ...use), silentLogger()).record(
+    new LastUseRecorder("keys", (...use) => updateKeysLastUsed(closed, ...use), silentLogger()).record(
       apiKey.key.id,
       new Date(),
     );
@@ -219,7 +219,7 @@ describe("the last use of a key", () => {
   });
 
   it("does not block anyone while the row is locked", async () => {
-    const recorder = new LastUseRecorder((...use) => updateKeysLastUsed(pool, ...use), silentLogger());
+    const recorder = new LastUseRecorder("keys", (...use) => updateKeysLastUsed(pool, ...use), silentLogger());
     await inTransaction(pool, async (connection) => {
       await connection.execute("SELECT id FROM api_keys WHERE id = ? FOR UPDATE", [idToBytes(apiKey.key.id)]);
       recorder.record(apiKey.key.id, new Date(300_000));

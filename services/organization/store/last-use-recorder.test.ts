@@ -19,9 +19,10 @@ afterEach(() => {
 it("records a key that is in use once a minute, and asks to skip what was recorded within the last", async () => {
   const startMs = Date.now();
   const recorded: [names: readonly string[], usedAfterMs: number, exceptSinceMs: number][] = [];
-  const recorder = new LastUseRecorder(async (names, usedAt, exceptSince) => {
+  const update = async (names: readonly string[], usedAt: Date, exceptSince: Date) => {
     recorded.push([names, usedAt.getTime() - startMs, exceptSince.getTime() - startMs]);
-  }, silentLogger());
+  };
+  const recorder = new LastUseRecorder("keys", update, silentLogger());
   for (let second = 0; second <= 150; second += 25) {
     vi.setSystemTime(startMs + second * 1000);
     // The cache looks at its clock at most once a millisecond, so it gets a real one.
@@ -34,4 +35,13 @@ it("records a key that is in use once a minute, and asks to skip what was record
     [["key"], 75_000, 75_000 - minuteMs],
     [["key"], 150_000, 150_000 - minuteMs],
   ]);
+});
+
+it("names in the log what it could not record", async () => {
+  const logger = silentLogger();
+  const warn = vi.spyOn(logger, "warn");
+  const recorder = new LastUseRecorder("sessions", () => Promise.reject(new Error("gone")), logger);
+  recorder.record("session", new Date());
+  await vi.waitFor(() => expect(warn).toHaveBeenCalled());
+  expect(warn.mock.calls[0]?.[1]).toBe("could not record the last use of sessions");
 });

@@ -13,6 +13,7 @@ type UpdateLastUsed = (names: readonly string[], usedAt: Date, exceptSince: Date
  * must not fail or slow down because of it. While one statement is in flight, uses are collected for the next.
  */
 export class LastUseRecorder {
+  readonly #title: string;
   readonly #update: UpdateLastUsed;
   readonly #logger: Logger;
   /**
@@ -23,7 +24,9 @@ export class LastUseRecorder {
   #usedAt = new Date(0);
   #isWriting = false;
 
-  constructor(update: UpdateLastUsed, logger: Logger) {
+  /** The title names what is used, in the plural. */
+  constructor(title: string, update: UpdateLastUsed, logger: Logger) {
+    this.#title = title;
     this.#update = update;
     this.#logger = logger;
   }
@@ -46,7 +49,7 @@ export class LastUseRecorder {
       try {
         await this.#update(names, this.#usedAt, new Date(this.#usedAt.getTime() - intervalMs));
       } catch (error) {
-        this.#logger.warn({ err: error, count: names.length }, "could not record the last use of keys");
+        this.#logger.warn({ err: error, count: names.length }, `could not record the last use of ${this.#title}`);
       }
     }
     this.#isWriting = false;
