@@ -62,6 +62,12 @@ describe("imports", () => {
     expect(found(/^services\/platform\//, (name) => isService(name) || name.startsWith("gateway/"))).toEqual([]);
   });
 
+  it("of time and memory, which all others may use, include no other folder of the platform", () => {
+    const isOther = (name: string) =>
+      name.startsWith("services/") && !/^services\/platform\/(time|memory)\//.test(name);
+    expect(found(/^services\/platform\/(time|memory)\//, isOther)).toEqual([]);
+  });
+
   it("of a domain include no transport and no database", () => {
     const isForbidden = (name: string) =>
       /^(@bufbuild|@connectrpc|@grpc|fastify|mysql2|proto\/)/.test(name) ||

@@ -17,10 +17,10 @@ import { findOrganization, lockOrganization } from "../../services/organization/
 import { rotateKey } from "../../services/organization/store/rotate-key.ts";
 import { deleteKey } from "../../services/organization/store/update-key.ts";
 import { idFromBytes, idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import type { Caller } from "../../services/platform/mysql/caller.ts";
 import { openPool, type Pool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
-import type { Deadline } from "../../services/platform/time/deadline.ts";
 import { isSharded, type TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, type Fault, openDatabaseProxy } from "../support/database-proxy.ts";
 import { waitsForLock } from "../support/lock-waits.ts";
@@ -244,7 +244,7 @@ describe("a change whose COMMIT is not answered", () => {
     const logIds: Buffer[] = [];
     const watched = Object.create(faulty, {
       getConnection: {
-        value: async (caller: Deadline) => {
+        value: async (caller: Caller) => {
           const connection = await faulty.getConnection(caller);
           const execute = connection.execute.bind(connection);
           return Object.assign(connection, {
@@ -293,7 +293,7 @@ describe("changes while their connections are killed", () => {
     const killable = openPool(database.url, 4);
     const ids: number[] = [];
     let connections = 0;
-    const getConnection = async (caller?: Deadline) => {
+    const getConnection = async (caller?: Caller) => {
       const connection = await killable.getConnection(caller);
       try {
         const [rows] = await connection.query<RowDataPacket[]>("SELECT CONNECTION_ID() AS id");

@@ -1,8 +1,8 @@
 import { hash, randomUUID } from "node:crypto";
 import { idFromBytes, idToBytes, newId } from "../../services/platform/domain/ids.ts";
+import type { Caller } from "../../services/platform/mysql/caller.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
-import type { Deadline } from "../../services/platform/time/deadline.ts";
 import type { Actor } from "../../services/preset/domain/change.ts";
 import type { NewVersion } from "../../services/preset/domain/new-version.ts";
 import type { ServedPreset } from "../../services/preset/domain/preset.ts";
@@ -81,7 +81,7 @@ export function presetUpdate(slug: string, fields: Partial<PresetUpdate>): Prese
 }
 
 /** A caller with plenty of time. */
-export function callerWithTime(ms = 30_000): Deadline {
+export function callerWithTime(ms = 30_000): Caller {
   return { deadlineMs: deadlineIn(ms), isCanceled: () => false };
 }
 

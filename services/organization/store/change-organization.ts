@@ -1,10 +1,11 @@
 import { organizationNotFound } from "../../platform/auth/principal.ts";
 import { DomainError, deadlineExceeded } from "../../platform/domain/domain-error.ts";
 import { newId } from "../../platform/domain/ids.ts";
+import type { Caller } from "../../platform/mysql/caller.ts";
 import { isDuplicateKey, WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { inTransaction, retryTransient } from "../../platform/mysql/transaction.ts";
-import { type Deadline, hasGivenUp } from "../../platform/time/deadline.ts";
+import { hasGivenUp } from "../../platform/time/deadline.ts";
 import type { Actor, Changed } from "../domain/changes.ts";
 import { keyInvalid } from "../domain/errors.ts";
 import { keyStatus } from "../domain/keys.ts";
@@ -26,7 +27,7 @@ export function changeOrganization<T>(
   pool: Pool,
   organizationId: string,
   actor: Actor,
-  caller: Deadline,
+  caller: Caller,
   work: Work<T>,
   request?: RepeatableRequest<T>,
 ): Promise<T> {

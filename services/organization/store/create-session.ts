@@ -1,8 +1,9 @@
 import { deadlineExceeded, isOfKind } from "../../platform/domain/domain-error.ts";
+import type { Caller } from "../../platform/mysql/caller.ts";
 import { isDuplicateKey, WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { inTransaction, retryTransient } from "../../platform/mysql/transaction.ts";
-import { type Deadline, hasGivenUp } from "../../platform/time/deadline.ts";
+import { hasGivenUp } from "../../platform/time/deadline.ts";
 import { keyInvalid, ticketInvalid } from "../domain/errors.ts";
 import { getPrincipal, hashKey } from "../domain/keys.ts";
 import type { Session, SessionKey } from "../domain/sessions.ts";
@@ -17,7 +18,7 @@ export interface SignIn {
 }
 
 /** Begins the session of this token. If it has already begun it is found again, so that a retry is possible. */
-export function createSession(pool: Pool, signIn: SignIn, token: string, caller: Deadline): Promise<Session> {
+export function createSession(pool: Pool, signIn: SignIn, token: string, caller: Caller): Promise<Session> {
   const tokenHash = hashKey(token);
   const begin = async (connection: PoolConnection, sessionKey: SessionKey, now: Date): Promise<void> => {
     await insertSession(connection, tokenHash, sessionKey, now).catch((error: unknown) => {

@@ -3,8 +3,14 @@ import { sharedTrace, type Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../time/clock.ts";
 import type { Deadline } from "../time/deadline.ts";
 
-/** A caller that waits for an answer, and how to give it. */
-interface Caller<Answer> extends Deadline {
+/** A caller that waits for an answer. */
+export interface BatchCaller extends Deadline {
+  /** The work done for the caller belongs to this trace. */
+  readonly trace?: Trace | undefined;
+}
+
+/** A caller, and how to answer it. */
+interface Caller<Answer> extends BatchCaller {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -13,7 +19,7 @@ interface Caller<Answer> extends Deadline {
 const noCallers = Object.freeze([]) as unknown as never[];
 
 /** One request of a batch. Identical requests share it, each with its own deadline. */
-export class BatchPart<Request, Answer> implements Deadline {
+export class BatchPart<Request, Answer> implements BatchCaller {
   readonly request: Request;
   /** What it counts against the limits of batches and queues. */
   readonly bytes: number;

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { heapBytes } from "../../../test/support/garbage.ts";
 import { monotonicMs } from "../time/clock.ts";
-import type { Deadline } from "../time/deadline.ts";
-import type { BatchPart } from "./batch-part.ts";
+import type { BatchCaller, BatchPart } from "./batch-part.ts";
 import { Batcher, type BatchPolicy } from "./batcher.ts";
 
 type TestPart = BatchPart<string, string>;
@@ -40,7 +39,7 @@ function slowBatcher(policy: Partial<BatchPolicy<string>> = {}) {
         batches.push({ requests: parts.map(({ request }) => request), parts, answer, fail: reject });
       }),
   );
-  const ask = (request: string, caller: Partial<Deadline> = {}) =>
+  const ask = (request: string, caller: Partial<BatchCaller> = {}) =>
     batcher.submit(request, { deadlineMs: monotonicMs() + 10_000, isCanceled: () => false, ...caller });
   const begun = async (count: number) => {
     await expect.poll(() => batches.length).toBe(count);

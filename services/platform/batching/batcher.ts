@@ -2,10 +2,10 @@ import { unavailable } from "../domain/domain-error.ts";
 import { TransientMap } from "../memory/transient-map.ts";
 import { type Member, nowhere, TransientSet } from "../memory/transient-set.ts";
 import { monotonicMs } from "../time/clock.ts";
-import { answerMarginMs, type Deadline } from "../time/deadline.ts";
+import { answerMarginMs } from "../time/deadline.ts";
 import { afterArrivals } from "../time/next-turn.ts";
 import type { BatchObserver } from "./batch-observer.ts";
-import { BatchPart } from "./batch-part.ts";
+import { type BatchCaller, BatchPart } from "./batch-part.ts";
 import { FifoQueue } from "./fifo-queue.ts";
 import { type BatchLimits, LaneQueue } from "./lane-queue.ts";
 
@@ -71,7 +71,7 @@ export class Batcher<Request, Answer> {
     policy.observer?.opened(() => this.#queue.count);
   }
 
-  submit(request: Request, { deadlineMs, isCanceled, trace }: Deadline): Promise<Answer> {
+  submit(request: Request, { deadlineMs, isCanceled, trace }: BatchCaller): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const caller = { deadlineMs, isCanceled, trace, resolve, reject };
       const key = this.#policy.keyOf?.(request);

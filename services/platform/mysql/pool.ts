@@ -1,7 +1,7 @@
 import type { QueryResult } from "mysql2";
 import type { Metrics } from "../observe/metrics.ts";
 import { monotonicMs } from "../time/clock.ts";
-import type { Deadline } from "../time/deadline.ts";
+import type { Caller } from "./caller.ts";
 import { type Answer, type ConnectionOwner, type ConnectionSettings, PoolConnection } from "./connection.ts";
 import { ConnectionQueue } from "./connection-queue.ts";
 import { connectionOptions, type Protocol, protocolOf, sessionStatements } from "./database-url.ts";
@@ -155,7 +155,7 @@ export class Pool {
    * The same pool for statements on behalf of a caller: they wait for the turn of its tenant, are recorded in its trace
    * and, if a deadline is given, run only while it waits.
    */
-  within(caller: Deadline | Pick<Deadline, "trace"> = {}): Pick<Pool, "execute" | "query"> {
+  within(caller: Caller | Pick<Caller, "trace"> = {}): Pick<Pool, "execute" | "query"> {
     const span = caller.trace?.span;
     const waiting = "deadlineMs" in caller ? caller : undefined;
     if (!span && !waiting) return this;
@@ -174,7 +174,7 @@ export class Pool {
    * A connection, to be released or destroyed. Waits for it no longer than the caller would, or than a statement may
    * take.
    */
-  getConnection(caller?: Deadline): Promise<PoolConnection> {
+  getConnection(caller?: Caller): Promise<PoolConnection> {
     const tenant = caller?.tenant;
     return new Promise((resolve, reject) => {
       const idle = this.#takeIdle(tenant);
@@ -227,7 +227,7 @@ export class Pool {
 
   #run<T extends QueryResult>(
     method: "execute" | "query",
-    caller: Deadline | undefined,
+    caller: Caller | undefined,
     sql: string,
     values?: readonly unknown[],
   ): Answer<T> {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isOfKind } from "../domain/domain-error.ts";
 import type { Span, Trace } from "../observe/trace.ts";
 import { monotonicMs } from "../time/clock.ts";
-import { type Deadline, timeLeftMs } from "../time/deadline.ts";
+import { timeLeftMs } from "../time/deadline.ts";
+import type { Caller } from "./caller.ts";
 import {
   behindCluster,
   CommitUnknown,
@@ -64,7 +65,7 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
 type Work<T> = (connection: PoolConnection) => Promise<T>;
 
 /** Runs `work` in one transaction: all of it is stored, or nothing. After CommitUnknown, it is not known which. */
-export function inTransaction<T>(pool: Pool, work: Work<T>, caller?: Deadline, trace = caller?.trace): Promise<T> {
+export function inTransaction<T>(pool: Pool, work: Work<T>, caller?: Caller, trace = caller?.trace): Promise<T> {
   const onCommitFailed = (error: unknown) => {
     throw isCommitRefused(error) ? error : new CommitUnknown(error);
   };
@@ -72,7 +73,7 @@ export function inTransaction<T>(pool: Pool, work: Work<T>, caller?: Deadline, t
 }
 
 /** Runs reads that must agree with each other: all of them see the same snapshot. */
-export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Deadline): Promise<T> {
+export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Caller): Promise<T> {
   // The level is for this transaction only; the session stays at READ COMMITTED.
   const beginning = ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION READ ONLY"];
   // What was read is valid, however its transaction ends.
@@ -82,7 +83,7 @@ export function inSnapshot<T>(pool: Pool, work: Work<T>, caller?: Deadline): Pro
 interface TransactionOptions {
   /** The statements that begin it. */
   readonly beginning: readonly string[];
-  readonly caller: Deadline | undefined;
+  readonly caller: Caller | undefined;
   readonly trace: Trace | undefined;
   readonly onCommitFailed: (error: unknown) => void;
   /** Whether its isolation level differs from that of the session. */

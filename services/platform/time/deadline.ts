@@ -1,4 +1,3 @@
-import type { Trace } from "../observe/trace.ts";
 import { monotonicMs } from "./clock.ts";
 
 /** How long a caller waits for an answer. */
@@ -7,12 +6,6 @@ export interface Deadline {
   readonly deadlineMs: number;
   /** Whether the caller has gone. */
   readonly isCanceled: () => boolean;
-  /**
-   * The organization that it is for: where many wait, tenants take turns. Undefined if it is for several, or not known.
-   */
-  readonly tenant?: string | undefined;
-  /** The work done for the caller belongs to this trace. */
-  readonly trace?: Trace | undefined;
 }
 
 /** The time between giving up and the caller's deadline, so that the caller still receives the reason. */

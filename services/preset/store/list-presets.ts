@@ -1,11 +1,11 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
+import type { Caller } from "../../platform/mysql/caller.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
-import type { Deadline } from "../../platform/time/deadline.ts";
 import type { Preset } from "../domain/preset.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { findPresetCount } from "./preset-counts.ts";
@@ -26,7 +26,7 @@ export async function listPresets(
   workspaceId: string,
   filter: PresetFilter,
   page: Page,
-  caller?: Deadline,
+  caller?: Caller,
 ): Promise<PresetPage> {
   const where = whereOf(workspaceId, filter);
   const isFiltered = filter.statuses.length > 0 || filter.text !== "";

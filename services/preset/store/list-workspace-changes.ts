@@ -1,10 +1,10 @@
 import { idFromBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
+import type { Caller } from "../../platform/mysql/caller.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
-import type { Deadline } from "../../platform/time/deadline.ts";
 import type { ChangeFilter, WorkspaceChange } from "../domain/change.ts";
 import { countSince, findMark, markSpacing, sumRevisions } from "./change-marks.ts";
 import { type ChangeRow, changeFromRow } from "./list-changes.ts";
@@ -24,7 +24,7 @@ export function listWorkspaceChanges(
   workspaceId: string,
   filter: ChangeFilter,
   page: Page,
-  caller?: Deadline,
+  caller?: Caller,
 ): Promise<WorkspaceChangePage> {
   const indexed = indexedChanges(workspaceId, filter);
   const read = async (connection: PoolConnection): Promise<WorkspaceChangePage> => {

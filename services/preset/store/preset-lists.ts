@@ -1,7 +1,7 @@
 import type { Page } from "../../platform/domain/page.ts";
+import type { Caller } from "../../platform/mysql/caller.ts";
 import { isSchemaOlder } from "../../platform/mysql/errors.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
-import type { Deadline } from "../../platform/time/deadline.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { ChangeMarkKeeper } from "./change-mark-keeper.ts";
@@ -29,7 +29,7 @@ export class PresetLists {
     this.#marks = new ChangeMarkKeeper(primary);
   }
 
-  listPresets(workspaceId: string, filter: PresetFilter, page: Page, caller?: Deadline): Promise<PresetPage> {
+  listPresets(workspaceId: string, filter: PresetFilter, page: Page, caller?: Caller): Promise<PresetPage> {
     return this.#read((pool) => listPresets(pool, workspaceId, filter, page, caller));
   }
 
@@ -37,17 +37,17 @@ export class PresetLists {
   findModels(
     workspaceId: string,
     versionIds: readonly string[],
-    caller?: Deadline,
+    caller?: Caller,
   ): Promise<ReadonlyMap<string, string | undefined>> {
     return this.#read((pool) => findModels(pool.within(caller), workspaceId, versionIds));
   }
 
-  listSlugsNear(workspaceId: string, slug: string, caller?: Deadline): Promise<string[]> {
+  listSlugsNear(workspaceId: string, slug: string, caller?: Caller): Promise<string[]> {
     return this.#read((pool) => listSlugsNear(pool.within(caller), workspaceId, slug));
   }
 
   /** Undefined if there is no such preset. */
-  listVersions(workspaceId: string, slug: string, page: Page, caller?: Deadline): Promise<VersionPage | undefined> {
+  listVersions(workspaceId: string, slug: string, page: Page, caller?: Caller): Promise<VersionPage | undefined> {
     return this.#list(
       caller,
       (executor) => listVersions(executor, workspaceId, slug, page),
@@ -56,7 +56,7 @@ export class PresetLists {
   }
 
   /** Undefined if there is no such preset. */
-  listChanges(workspaceId: string, slug: string, page: Page, caller?: Deadline): Promise<ChangePage | undefined> {
+  listChanges(workspaceId: string, slug: string, page: Page, caller?: Caller): Promise<ChangePage | undefined> {
     return this.#list(
       caller,
       (executor) => listChanges(executor, workspaceId, slug, page),
@@ -68,7 +68,7 @@ export class PresetLists {
     workspaceId: string,
     filter: ChangeFilter,
     page: Page,
-    caller?: Deadline,
+    caller?: Caller,
   ): Promise<WorkspaceChangePage> {
     const found = await this.#read((pool) => listWorkspaceChanges(pool, workspaceId, filter, page, caller));
     void this.#marks.maintain(workspaceId, filter, found.marks);
@@ -83,7 +83,7 @@ export class PresetLists {
   }
 
   async #list<P>(
-    caller: Deadline | undefined,
+    caller: Caller | undefined,
     list: (executor: Executor) => Promise<P | undefined>,
     rowsOf: (page: P) => readonly unknown[],
   ): Promise<P | undefined> {

@@ -1,8 +1,8 @@
 import type { BatchObserver } from "../../platform/batching/batch-observer.ts";
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
+import type { Caller } from "../../platform/mysql/caller.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
 import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
-import type { Deadline } from "../../platform/time/deadline.ts";
 import { type PresetKey, type PresetVersion, presetKey, type ServedPreset } from "../domain/preset.ts";
 import {
   type PresetRow,
@@ -48,7 +48,7 @@ export class PresetReader {
     });
   }
 
-  findPreset(workspaceId: string, slug: string, caller: Deadline, admit?: Admit): Promise<ServedPreset | undefined> {
+  findPreset(workspaceId: string, slug: string, caller: Caller, admit?: Admit): Promise<ServedPreset | undefined> {
     return this.#presets.find({ workspaceId, slug }, caller, admit);
   }
 
@@ -57,7 +57,7 @@ export class PresetReader {
     workspaceId: string,
     slug: string,
     knownVersionId: string,
-    caller: Deadline,
+    caller: Caller,
     admit?: Admit,
   ): Promise<ServedPreset | undefined> {
     const isKnown = ({ designatedVersion }: ServedPreset) => designatedVersion.id === knownVersionId;
@@ -65,7 +65,7 @@ export class PresetReader {
     return preset && isKnown(preset) ? withoutContent(preset) : preset;
   }
 
-  hasPreset(workspaceId: string, slug: string, caller: Deadline): Promise<boolean> {
+  hasPreset(workspaceId: string, slug: string, caller: Caller): Promise<boolean> {
     return this.#presets.has({ workspaceId, slug }, caller);
   }
 
@@ -73,7 +73,7 @@ export class PresetReader {
     workspaceId: string,
     slug: string,
     version: number,
-    caller: Deadline,
+    caller: Caller,
     admit?: Admit,
   ): Promise<PresetVersion | undefined> {
     return this.#versions.find({ workspaceId, slug, version }, caller, admit);

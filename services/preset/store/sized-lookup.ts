@@ -1,9 +1,9 @@
 import type { BatchObserver } from "../../platform/batching/batch-observer.ts";
 import type { BatchPart } from "../../platform/batching/batch-part.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
+import type { Caller } from "../../platform/mysql/caller.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import { sharedTrace, type Trace } from "../../platform/observe/trace.ts";
-import type { Deadline } from "../../platform/time/deadline.ts";
 
 /** Called before large content is read for a caller, with its size; throws if that is too much. */
 export type Admit = (bytes: number) => void;
@@ -83,14 +83,14 @@ export class SizedLookup<Key, Value extends object> {
   }
 
   /** Whether it exists. Its content is not read for that. */
-  async has(key: Key, caller: Deadline): Promise<boolean> {
+  async has(key: Key, caller: Caller): Promise<boolean> {
     return (await this.#batcher.submit(key, caller)) !== undefined;
   }
 
   /** If `isKnown` says so, large content is not read, and the result has none. */
   async find(
     key: Key,
-    caller: Deadline,
+    caller: Caller,
     admit?: Admit,
     isKnown?: (withoutContent: Value) => boolean,
   ): Promise<Value | undefined> {

@@ -1,8 +1,9 @@
 import { deadlineExceeded } from "../../platform/domain/domain-error.ts";
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
+import type { Caller } from "../../platform/mysql/caller.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { inTransaction } from "../../platform/mysql/transaction.ts";
-import { type Deadline, hasGivenUp } from "../../platform/time/deadline.ts";
+import { hasGivenUp } from "../../platform/time/deadline.ts";
 import { type Actor, updateChange } from "../domain/change.ts";
 import { presetNotFound, versionNotFound } from "../domain/errors.ts";
 import type { Preset, PresetVersion, ServedPreset } from "../domain/preset.ts";
@@ -28,7 +29,7 @@ export async function updatePreset(
   workspaceId: string,
   actor: Actor,
   update: PresetUpdate,
-  caller: Deadline,
+  caller: Caller,
 ): Promise<ServedPreset> {
   const answer = await inTransaction(
     pool,
@@ -60,7 +61,7 @@ export async function updatePreset(
 }
 
 /** A caller that was not answered in time must not find the change later. */
-function checkStillWaiting(caller: Deadline): void {
+function checkStillWaiting(caller: Caller): void {
   if (hasGivenUp(caller)) throw deadlineExceeded();
 }
 

@@ -2,10 +2,11 @@ import type { BatchObserver } from "../../platform/batching/batch-observer.ts";
 import { Batcher } from "../../platform/batching/batcher.ts";
 import { canceled, isOfKind } from "../../platform/domain/domain-error.ts";
 import { TransientMap } from "../../platform/memory/transient-map.ts";
+import type { Caller } from "../../platform/mysql/caller.ts";
 import type { CommitUnknown } from "../../platform/mysql/errors.ts";
 import type { Pool } from "../../platform/mysql/pool.ts";
 import { outcomeUnknown, unknownCommitOf } from "../../platform/mysql/refusals.ts";
-import { type Deadline, hasGivenUp } from "../../platform/time/deadline.ts";
+import { hasGivenUp } from "../../platform/time/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { presetKey, type ServedPreset } from "../domain/preset.ts";
 import { LockedPresets } from "./locked-presets.ts";
@@ -57,7 +58,7 @@ export class VersionWriter {
    * Stores one version and returns the preset as this creation left it.
    * A request id that was stored before returns the first answer.
    */
-  async createVersion(creation: NewVersion, caller: Deadline): Promise<ServedPreset> {
+  async createVersion(creation: NewVersion, caller: Caller): Promise<ServedPreset> {
     const request = `${creation.workspaceId}/${creation.requestId}`;
     let unknown: CommitUnknown | undefined;
     // A retry of a request in flight waits for it, and then finds it stored, or stores it itself.
