@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { afterArrivals } from "../../../services/platform/time/next-turn.ts";
 
 /**
  * Makes a socket read what has arrived before a failed write ends it. Node would end it at once, unread; but an
@@ -9,8 +10,7 @@ export function readBeforeFailedWrite(socket: Socket): void {
   const { destroy } = socket;
   socket.destroy = (error?: NodeJS.ErrnoException) => {
     if (error?.syscall !== "write") return destroy.call(socket, error);
-    // Two turns: in this one, the event loop may already have polled for readable sockets.
-    setImmediate(() => setImmediate(() => destroy.call(socket, error)));
+    afterArrivals(() => destroy.call(socket, error));
     return socket;
   };
 }
