@@ -4,7 +4,7 @@ import { deadlineExceeded } from "../domain/domain-error.ts";
 import { monotonicMs } from "../time/clock.ts";
 import { CommitUnknown, ConnectionError } from "./errors.ts";
 import { databaseUnavailable, outcomeUnknown } from "./refusals.ts";
-import { backoffMs, retryTransient } from "./transaction.ts";
+import { retryTransient } from "./transaction.ts";
 
 const lockTimeout = Object.assign(new Error("lock wait timeout"), { errno: 1205 });
 const deadlock = Object.assign(new Error("deadlock"), { errno: 1213 });
@@ -79,22 +79,5 @@ describe("a commit without an answer", () => {
   it("is reported as such if there is no time to look", async () => {
     const work = retryTransient(monotonicMs(), () => Promise.reject(unknown));
     await expect(work).rejects.toEqual(outcomeUnknown(unknown));
-  });
-});
-
-describe("backoffMs", () => {
-  it("grows up to a limit, and is randomized", () => {
-    for (const [attempt, middle] of [
-      [0, 5],
-      [3, 40],
-      [20, 250],
-    ] as const) {
-      const pauses = Array.from({ length: 100 }, () => backoffMs(attempt));
-      for (const pause of pauses) {
-        expect(pause).toBeGreaterThanOrEqual(middle * 0.5);
-        expect(pause).toBeLessThanOrEqual(middle * 1.5);
-      }
-      expect(new Set(pauses).size).toBeGreaterThan(1);
-    }
   });
 });

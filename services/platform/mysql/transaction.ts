@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isOfKind } from "../domain/domain-error.ts";
 import type { Span, Trace } from "../observe/trace.ts";
+import { backoffMs } from "../time/backoff.ts";
 import { monotonicMs } from "../time/clock.ts";
 import { timeLeftMs } from "../time/deadline.ts";
 import type { Caller } from "./caller.ts";
@@ -17,13 +18,8 @@ import { conflictNotSettled, databaseUnavailable, outcomeUnknown } from "./refus
 import { setReadCommitted } from "./session.ts";
 import { beginTransactionSpan, endWith } from "./statement-spans.ts";
 
-const backoffFirstMs = 5;
-const backoffMaxMs = 250;
-
-/** How long to wait before the next attempt. With jitter, so that two that collided do not meet again. */
-export function backoffMs(attempt: number): number {
-  return Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
-}
+/** For what failed for a transient reason. */
+export const transientBackoff = { firstMs: 5, maxMs: 250 };
 
 /**
  * How long an unresponsive database is tried. Then the caller is told while there is time to try elsewhere: another
@@ -47,7 +43,7 @@ export async function retryTransient<T>(deadlineMs: number, work: () => Promise<
       if (error instanceof CommitUnknown) unknown ??= error;
       else if (unknown && isOfKind(error, "deadline_exceeded")) throw outcomeUnknown(unknown);
       else if (!isTransient(error)) throw error;
-      const pauseMs = backoffMs(attempt);
+      const pauseMs = backoffMs(transientBackoff, attempt);
       const isLost = isConnectionLost(error);
       const leftMs = timeLeftMs({ deadlineMs });
       // Who waited in vain for a row may have to wait as long again.

@@ -8,6 +8,7 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import { canceled, isOfKind } from "../domain/domain-error.ts";
+import { backoffMs } from "../time/backoff.ts";
 import { monotonicMs } from "../time/clock.ts";
 import type { Channel } from "./channel.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -74,7 +75,7 @@ async function callUntilDeadline(
       if (endpoint) failed = new Set(failed).add(endpoint);
       // Another process may be fine; the same one needs time, unless it only asks for another connection.
       const isFirstRefusal = error instanceof RefusedCall && attempt === 0;
-      const pauseMs = hasOthers || isFirstRefusal ? 0 : backoffMs(attempt);
+      const pauseMs = hasOthers || isFirstRefusal ? 0 : backoffMs(backoff, attempt);
       if (monotonicMs() + pauseMs >= options.deadlineMs) throw error;
       if (!(error instanceof RefusedCall)) options.onOutcomeUnknown?.();
       if (pauseMs > 0) await sleep(pauseMs);
@@ -90,12 +91,7 @@ function noAddressKnown(cause: Error | undefined): RefusedCall {
   });
 }
 
-const backoffFirstMs = 25;
-const backoffMaxMs = 1_000;
-
-function backoffMs(attempt: number): number {
-  return Math.min(backoffMaxMs, backoffFirstMs * 2 ** attempt) * (0.5 + Math.random());
-}
+const backoff = { firstMs: 25, maxMs: 1_000 };
 
 const attemptTimeoutMinMs = 500;
 const attemptTimeoutMaxMs = 3_000;

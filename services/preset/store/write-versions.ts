@@ -4,8 +4,9 @@ import { DomainError, deadlineExceeded } from "../../platform/domain/domain-erro
 import { CommitUnknown, isConnectionLost, isLockTimeout, isTransient } from "../../platform/mysql/errors.ts";
 import type { Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { conflictNotSettled, databaseUnavailable, outcomeUnknown } from "../../platform/mysql/refusals.ts";
-import { backoffMs, inTransaction, outOfReachAfterMs } from "../../platform/mysql/transaction.ts";
+import { inTransaction, outOfReachAfterMs, transientBackoff } from "../../platform/mysql/transaction.ts";
 import { sharedTrace } from "../../platform/observe/trace.ts";
+import { backoffMs } from "../../platform/time/backoff.ts";
 import { monotonicMs } from "../../platform/time/clock.ts";
 import { hasGivenUp, timeLeftMs } from "../../platform/time/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
@@ -75,7 +76,7 @@ class Attempts {
     } catch (error) {
       if (!isLockTimeout(error)) return this.write(parts);
       if (tries <= 1) return this.#giveUp(parts, error);
-      await sleep(backoffMs(triesMax - tries));
+      await sleep(backoffMs(transientBackoff, triesMax - tries));
       await this.writeUnlessLocked(parts, tries - 1);
     }
   }
@@ -168,5 +169,5 @@ function fail(parts: readonly Creation[], error: unknown): void {
 /** Waits for the next attempt, or until the first of the parts has no time left. */
 async function pause(attempt: number, parts: readonly Creation[]): Promise<void> {
   const leftMs = Math.min(...parts.map(timeLeftMs));
-  await sleep(Math.min(backoffMs(attempt), Math.max(0, leftMs)));
+  await sleep(Math.min(backoffMs(transientBackoff, attempt), Math.max(0, leftMs)));
 }
