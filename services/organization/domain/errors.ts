@@ -94,13 +94,6 @@ export function keyAlreadyCreated(hash: string): DomainError {
   });
 }
 
-export function requestIdReused(): DomainError {
-  return new DomainError("already_exists", {
-    reason: "REQUEST_ID_REUSED",
-    message: "This idempotency key was used for another request. Use a new key, or send the same request again.",
-  });
-}
-
 export function slugTaken(slug: string): DomainError {
   return new DomainError("already_exists", {
     reason: "SLUG_TAKEN",

@@ -1,7 +1,7 @@
+import { requestIdReused } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { requestRetentionMs } from "../../platform/domain/limits.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { requestIdReused } from "../domain/errors.ts";
 import { checkUnusedIn } from "./request-ids.ts";
 
 /** A change with a request id, and how its answer is stored. */

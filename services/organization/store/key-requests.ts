@@ -1,9 +1,9 @@
-import { DomainError } from "../../platform/domain/domain-error.ts";
+import { DomainError, requestIdReused } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { requestRetentionMs } from "../../platform/domain/limits.ts";
 import { WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { keyAlreadyCreated, requestIdReused } from "../domain/errors.ts";
+import { keyAlreadyCreated } from "../domain/errors.ts";
 import { type NewKey, type NewSecret, seededSecret } from "../domain/keys.ts";
 import { findKey } from "./keys.ts";
 import { checkUnusedIn } from "./request-ids.ts";

@@ -1,6 +1,6 @@
+import { requestIdReused } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { requestIdReused } from "../domain/errors.ts";
 
 /** Where the ids of requests are: of those that create a secret, and of all others. */
 type RequestTable = "key_requests" | "change_requests";

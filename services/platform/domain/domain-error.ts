@@ -106,3 +106,11 @@ export function deadlineExceeded(): DomainError {
     message: "There was not enough time to answer; nothing was stored. Try again.",
   });
 }
+
+/** The request id was used before, for another request. */
+export function requestIdReused(): DomainError {
+  return new DomainError("already_exists", {
+    reason: "REQUEST_ID_REUSED",
+    message: "This idempotency key was used for another request. Use a new key, or send the same request again.",
+  });
+}

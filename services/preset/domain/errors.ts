@@ -7,13 +7,6 @@ export function presetArchived(slug: string): DomainError {
   });
 }
 
-export function requestIdReused(): DomainError {
-  return new DomainError("already_exists", {
-    reason: "REQUEST_ID_REUSED",
-    message: "This idempotency key was used for another request. Use a new key, or send the same request again.",
-  });
-}
-
 export function presetNotFound(slug: string): DomainError {
   return new DomainError("not_found", {
     reason: "PRESET_NOT_FOUND",

@@ -1,7 +1,7 @@
+import { requestIdReused } from "../../platform/domain/domain-error.ts";
 import { idFromBytes, idToBytes } from "../../platform/domain/ids.ts";
 import type { Executor } from "../../platform/mysql/pool.ts";
 import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
-import { requestIdReused } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import type { Outcome } from "../domain/preset.ts";
 import {

@@ -1,11 +1,10 @@
-import { DomainError } from "../../platform/domain/domain-error.ts";
+import { DomainError, requestIdReused } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { PoolConnection, Statement } from "../../platform/mysql/pool.ts";
 import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
 import { addVersion } from "../domain/add-version.ts";
 import { creationChange } from "../domain/change.ts";
-import { requestIdReused } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { type Outcome, type Preset, presetKey, type ServedPreset } from "../domain/preset.ts";
 import { findReplays } from "./find-replays.ts";

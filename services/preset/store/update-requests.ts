@@ -1,9 +1,9 @@
+import { requestIdReused } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { requestRetentionMs } from "../../platform/domain/limits.ts";
 import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { Executor, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
-import { requestIdReused } from "../domain/errors.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import type { Preset } from "../domain/preset.ts";
 import { digestOf, type PresetUpdate } from "../domain/update-preset.ts";
