@@ -41,12 +41,6 @@ export class ByteBudget {
     return this.#whole?.fullFor(bytes, reservedBytes);
   }
 
-  /** Undefined if there is no room. */
-  reserve(bytes: number): Reservation | undefined {
-    const reservation = new Reservation(this);
-    return reservation.grow(bytes) ? reservation : undefined;
-  }
-
   /** For Reservation only: one of them changes its size. */
   resize(from: number, to: number): void {
     this.#used += to - from;
