@@ -6,7 +6,7 @@ import { extendMarks } from "../../services/preset/store/change-marks.ts";
 import { listWorkspaceChanges } from "../../services/preset/store/list-workspace-changes.ts";
 import { PresetLists } from "../../services/preset/store/preset-lists.ts";
 import { waitsForLock } from "../support/lock-waits.ts";
-import { openTestStore, type TestStore } from "../support/preset-store.ts";
+import { callerWithTime, openTestStore, type TestStore } from "../support/preset-store.ts";
 import { rowReads } from "../support/row-reads.ts";
 
 const presets = 20_000;
@@ -91,7 +91,8 @@ function offsetsOf(count: number): number[] {
 async function expectPages(filter: ChangeFilter): Promise<void> {
   const expected = await listAll(filter);
   for (const offset of offsetsOf(expected.length)) {
-    const { changes, totalCount } = await lists.listWorkspaceChanges(workspaceId, filter, { offset, limit: 100 });
+    const page = { offset, limit: 100 };
+    const { changes, totalCount } = await lists.listWorkspaceChanges(workspaceId, filter, page, callerWithTime());
     expect(totalCount).toBe(expected.length);
     const found = changes.map(({ presetId, change }) => `${presetId} ${change.revision}`);
     expect(found, `offset ${offset}`).toEqual(expected.slice(offset, offset + 100));
@@ -103,7 +104,7 @@ describe.each(filters)("pages of many changes: %s", (_name, filter, markCount) =
     await expectPages(filter);
     await expect
       .poll(async () => {
-        await lists.listWorkspaceChanges(workspaceId, filter, { offset: 0, limit: 1 });
+        await lists.listWorkspaceChanges(workspaceId, filter, { offset: 0, limit: 1 }, callerWithTime());
         return (await marks(filter)).length;
       })
       .toBe(markCount);
@@ -142,7 +143,8 @@ describe("a late change with a past time", () => {
     const before = await Promise.all(filters.map(([, filter]) => marks(filter)));
     // It has not read yet.
     lists = new PresetLists(store.pool, store.pool);
-    const of = (filter: ChangeFilter) => lists.listWorkspaceChanges(workspaceId, filter, { offset: 0, limit: 1 });
+    const of = (filter: ChangeFilter) =>
+      lists.listWorkspaceChanges(workspaceId, filter, { offset: 0, limit: 1 }, callerWithTime());
     await expect.poll(async () => (await of(all)).totalCount).toBe(total + 1);
     for (const [index, [, filter, markCount]] of filters.entries()) {
       await expect

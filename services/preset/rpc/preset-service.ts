@@ -121,12 +121,10 @@ export function presetService({
       const workspaceId = workspaceToUse(context);
       const page = pageFrom(request);
       const filter = fromListPresetsRequest(request);
-      const { presets, totalCount } = await retryTransient(context.deadlineMs, () =>
-        lists.listPresets(workspaceId, filter, page, context),
-      );
+      const { presets, totalCount } = await lists.listPresets(workspaceId, filter, page, context);
       if (!request.includeServing) return { presets: presets.map(toPresetMessage), totalCount };
       const versionIds = presets.map(({ designatedVersionId }) => designatedVersionId);
-      const models = await retryTransient(context.deadlineMs, () => lists.findModels(workspaceId, versionIds, context));
+      const models = await lists.findModels(workspaceId, versionIds, context);
       const messages = presets.map((preset) => toServingPresetMessage(preset, models.get(preset.designatedVersionId)));
       return { presets: messages, totalCount };
     },
@@ -152,7 +150,7 @@ export function presetService({
     async findSimilarSlug({ slug }, context) {
       const workspaceId = workspaceToUse(context);
       checkSlug(slug);
-      const slugs = await retryTransient(context.deadlineMs, () => lists.listSlugsNear(workspaceId, slug, context));
+      const slugs = await lists.listSlugsNear(workspaceId, slug, context);
       return { slug: mostSimilar(slug, slugs) ?? "" };
     },
 
@@ -160,9 +158,7 @@ export function presetService({
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       checkSlug(request.slug);
-      const found = await retryTransient(context.deadlineMs, () =>
-        lists.listVersions(workspaceId, request.slug, page, context),
-      );
+      const found = await lists.listVersions(workspaceId, request.slug, page, context);
       if (!found) throw presetNotFound(request.slug);
       return { versions: found.versions.map(toVersionMessage), totalCount: found.totalCount };
     },
@@ -183,9 +179,7 @@ export function presetService({
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       checkSlug(request.slug);
-      const found = await retryTransient(context.deadlineMs, () =>
-        lists.listChanges(workspaceId, request.slug, page, context),
-      );
+      const found = await lists.listChanges(workspaceId, request.slug, page, context);
       if (!found) throw presetNotFound(request.slug);
       return { changes: found.changes.map(toChangeMessage), totalCount: found.totalCount };
     },
@@ -194,9 +188,7 @@ export function presetService({
       const workspaceId = workspaceToRead(context);
       const page = pageFrom(request);
       const filter = fromListWorkspaceChangesRequest(request);
-      const { changes, totalCount } = await retryTransient(context.deadlineMs, () =>
-        lists.listWorkspaceChanges(workspaceId, filter, page, context),
-      );
+      const { changes, totalCount } = await lists.listWorkspaceChanges(workspaceId, filter, page, context);
       return { changes: changes.map(toWorkspaceChangeMessage), totalCount };
     },
   };

@@ -2,6 +2,7 @@ import type { Page } from "../../platform/domain/page.ts";
 import type { Caller } from "../../platform/mysql/caller.ts";
 import { isSchemaOlder } from "../../platform/mysql/errors.ts";
 import type { Executor, Pool } from "../../platform/mysql/pool.ts";
+import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import type { PresetFilter } from "../domain/preset-filter.ts";
 import { ChangeMarkKeeper } from "./change-mark-keeper.ts";
@@ -15,7 +16,8 @@ import { listWorkspaceChanges, type WorkspaceChangePage } from "./list-workspace
 /**
  * Lists, read from a replica if there is one. It may lag behind, so what it shows may be a little old; if it lags behind
  * a migration, the primary is read. Only for the versions and changes of one preset, the primary is asked also if the
- * replica shows none: whoever has just created that preset, or learned of a version, finds it.
+ * replica shows none: whoever has just created that preset, or learned of a version, finds it. What fails for a
+ * transient reason is repeated.
  */
 export class PresetLists {
   readonly #primary: Pool;
@@ -29,25 +31,25 @@ export class PresetLists {
     this.#marks = new ChangeMarkKeeper(primary);
   }
 
-  listPresets(workspaceId: string, filter: PresetFilter, page: Page, caller?: Caller): Promise<PresetPage> {
-    return this.#read((pool) => listPresets(pool, workspaceId, filter, page, caller));
+  listPresets(workspaceId: string, filter: PresetFilter, page: Page, caller: Caller): Promise<PresetPage> {
+    return this.#read(caller, (pool) => listPresets(pool, workspaceId, filter, page, caller));
   }
 
   /** By the ids of the versions. */
   findModels(
     workspaceId: string,
     versionIds: readonly string[],
-    caller?: Caller,
+    caller: Caller,
   ): Promise<ReadonlyMap<string, string | undefined>> {
-    return this.#read((pool) => findModels(pool.within(caller), workspaceId, versionIds));
+    return this.#read(caller, (pool) => findModels(pool.within(caller), workspaceId, versionIds));
   }
 
-  listSlugsNear(workspaceId: string, slug: string, caller?: Caller): Promise<string[]> {
-    return this.#read((pool) => listSlugsNear(pool.within(caller), workspaceId, slug));
+  listSlugsNear(workspaceId: string, slug: string, caller: Caller): Promise<string[]> {
+    return this.#read(caller, (pool) => listSlugsNear(pool.within(caller), workspaceId, slug));
   }
 
   /** Undefined if there is no such preset. */
-  listVersions(workspaceId: string, slug: string, page: Page, caller?: Caller): Promise<VersionPage | undefined> {
+  listVersions(workspaceId: string, slug: string, page: Page, caller: Caller): Promise<VersionPage | undefined> {
     return this.#list(
       caller,
       (executor) => listVersions(executor, workspaceId, slug, page),
@@ -56,7 +58,7 @@ export class PresetLists {
   }
 
   /** Undefined if there is no such preset. */
-  listChanges(workspaceId: string, slug: string, page: Page, caller?: Caller): Promise<ChangePage | undefined> {
+  listChanges(workspaceId: string, slug: string, page: Page, caller: Caller): Promise<ChangePage | undefined> {
     return this.#list(
       caller,
       (executor) => listChanges(executor, workspaceId, slug, page),
@@ -68,31 +70,36 @@ export class PresetLists {
     workspaceId: string,
     filter: ChangeFilter,
     page: Page,
-    caller?: Caller,
+    caller: Caller,
   ): Promise<WorkspaceChangePage> {
-    const found = await this.#read((pool) => listWorkspaceChanges(pool, workspaceId, filter, page, caller));
+    const found = await this.#read(caller, (pool) => listWorkspaceChanges(pool, workspaceId, filter, page, caller));
     void this.#marks.maintain(workspaceId, filter, found.marks);
     return found;
   }
 
-  async #read<T>(read: (pool: Pool) => Promise<T>): Promise<T> {
-    return read(this.#replica).catch((error: unknown) => {
-      if (this.#replica === this.#primary || !isSchemaOlder(error)) throw error;
-      return read(this.#primary);
-    });
+  #read<T>(caller: Caller, read: (pool: Pool) => Promise<T>): Promise<T> {
+    return retryTransient(caller.deadlineMs, () =>
+      read(this.#replica).catch((error: unknown) => {
+        if (this.#replica === this.#primary || !isSchemaOlder(error)) throw error;
+        return read(this.#primary);
+      }),
+    );
   }
 
-  async #list<P>(
-    caller: Caller | undefined,
+  #list<P>(
+    caller: Caller,
     list: (executor: Executor) => Promise<P | undefined>,
     rowsOf: (page: P) => readonly unknown[],
   ): Promise<P | undefined> {
     const primary = this.#primary.within(caller);
-    if (this.#replica === this.#primary) return list(primary);
-    const found = await list(this.#replica.within(caller)).catch((error: unknown) => {
-      if (!isSchemaOlder(error)) throw error;
-      return undefined;
+    const replica = this.#replica.within(caller);
+    return retryTransient(caller.deadlineMs, async () => {
+      if (this.#replica === this.#primary) return list(primary);
+      const found = await list(replica).catch((error: unknown) => {
+        if (!isSchemaOlder(error)) throw error;
+        return undefined;
+      });
+      return found && rowsOf(found).length > 0 ? found : list(primary);
     });
-    return found && rowsOf(found).length > 0 ? found : list(primary);
   }
 }
