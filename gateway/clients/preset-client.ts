@@ -4,6 +4,7 @@ import type {
   CreateVersionRequestSchema,
   PresetOutcome,
   PresetService,
+  UpdatePresetRequestSchema,
 } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { type DomainError, isOfKind } from "../../services/platform/domain/domain-error.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
@@ -14,6 +15,7 @@ import { type BatchedAnswer, batchCalls, batchIdenticalCalls, callEach, isWorthA
 import { type Call, optionsOfBatch, shareTokenAndDeadline } from "./combined-options.ts";
 
 type Creation = MessageInitShape<typeof CreateVersionRequestSchema>;
+type Update = MessageInitShape<typeof UpdatePresetRequestSchema>;
 type PresetMethods = Methods<typeof PresetService>;
 
 /** Which preset. If the designated version is the known one, it is returned without its content. */
@@ -27,7 +29,6 @@ export interface PresetClient
   extends Pick<
     PresetMethods,
     | "listPresets"
-    | "updatePreset"
     | "getVersion"
     | "findSimilarSlug"
     | "listVersions"
@@ -37,6 +38,7 @@ export interface PresetClient
   > {
   readonly createVersion: (creation: Creation, options: CallOptions) => Promise<Preset>;
   readonly getPreset: (read: PresetRead, options: CallOptions) => Promise<Preset>;
+  readonly updatePreset: (update: Update, options: CallOptions) => Promise<Preset>;
 }
 
 /** The approximate size of a call without its content. */
@@ -90,6 +92,8 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
         return answersOf(calls, outcomes, getAlone, getLarge);
       },
     }),
+
+    updatePreset: async (update, options) => presentPreset(await methods.updatePreset(update, options)),
 
     listPresets: batchIdenticalCalls({ bytesOf: () => requestBytes, callBatch: callEach(methods.listPresets) }),
   };

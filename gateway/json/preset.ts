@@ -37,8 +37,7 @@ export const presetActionByName = {
 const actionNames = new Map<number, string>(Object.entries(presetActionByName).map(([name, action]) => [action, name]));
 
 /** Answers with a preset and its ETag, or with 304 if `ifNoneMatch` says that the caller already has it. */
-export function sendPreset(reply: FastifyReply, preset: Preset | undefined, ifNoneMatch?: string): FastifyReply {
-  if (!preset) throw new Error("The preset service answered without a preset");
+export function sendPreset(reply: FastifyReply, preset: Preset, ifNoneMatch?: string): FastifyReply {
   reply.header("etag", etagHeader(preset.etag));
   if (isNotModified(ifNoneMatch, preset.etag)) return reply.status(304).send();
   return reply.type("application/json").send(presetAnswer(preset));

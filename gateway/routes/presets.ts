@@ -140,10 +140,9 @@ export function presetRoutes(
         requestId: requestIdFrom(request.headers),
       };
       const { caller } = request;
-      const preset = await presetCache.changing(caller.principal.workspaceId, update.slug, async () => {
-        const answer = await caller.callWhileConnected((options) => presets.updatePreset(update, options));
-        return answer.preset;
-      });
+      const preset = await presetCache.changing(caller.principal.workspaceId, update.slug, () =>
+        caller.callWhileConnected((options) => presets.updatePreset(update, options)),
+      );
       return sendPreset(reply, preset);
     },
   );

@@ -22,8 +22,8 @@ import { pageJson } from "../../gateway/json/page.ts";
 import { changeJson, listedPresetJson, sendPreset, versionJson } from "../../gateway/json/preset.ts";
 import { presetUpdateFrom } from "../../gateway/json/preset-body.ts";
 import { parseQuery } from "../../gateway/json/query.ts";
+import { PresetSchema } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import {
-  GetPresetResponseSchema,
   ListChangesResponseSchema,
   ListPresetsResponseSchema,
   ListVersionsResponseSchema,
@@ -316,10 +316,10 @@ describe("a preset service answer", () => {
   });
 
   it("does not block the event loop when hundreds of callers share one large preset", async () => {
-    const bytes = bytesOf(GetPresetResponseSchema, { preset: { ...preset, designatedVersion: version } });
+    const bytes = bytesOf(PresetSchema, { ...preset, designatedVersion: version });
     const reply = { header: () => reply, type: () => reply, send: () => reply } as unknown as FastifyReply;
     const answerAll = () => {
-      const { preset: found } = fromBinary(GetPresetResponseSchema, bytes);
+      const found = fromBinary(PresetSchema, bytes);
       for (let n = 0; n < 400; n++) sendPreset(reply, found);
     };
     expect(await longestBlock(answerAll)).toBeLessThan(blockMsMax);

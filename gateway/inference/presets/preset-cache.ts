@@ -102,11 +102,7 @@ export class PresetCache {
   }
 
   /** Makes a change to a preset or its versions so that the next request through this gateway sees it. */
-  async changing(
-    workspaceId: string,
-    slug: string,
-    change: () => Promise<Preset | undefined>,
-  ): Promise<Preset | undefined> {
+  async changing(workspaceId: string, slug: string, change: () => Promise<Preset>): Promise<Preset> {
     const key = keyOf(workspaceId, slug);
     const askedAtMs = monotonicMs();
     try {
@@ -122,11 +118,11 @@ export class PresetCache {
    * Uses the answer to a change if the service is out of reach before the preset was looked up again. It may be older
    * than what is cached: a retried change gets its first answer.
    */
-  #useChangeAnswer(key: string, changed: Preset | undefined, askedAtMs: number): void {
+  #useChangeAnswer(key: string, changed: Preset, askedAtMs: number): void {
     const known = this.#find(key);
     if (!known) return;
     // A service of the previous release does not say which of them is newer.
-    if (!changed?.designatedVersion || changed.revision === 0) this.#entries.delete(key);
+    if (!changed.designatedVersion || changed.revision === 0) this.#entries.delete(key);
     else if (changed.revision > known.revision) this.#entries.set(key, new KnownPreset(changed, askedAtMs, known));
   }
 
