@@ -5,7 +5,7 @@ import type { OpenContext } from "../../platform/rpc/call-context.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
 import { newSessionToken } from "../domain/sessions.ts";
 import { createSession } from "../store/create-session.ts";
-import { getSession } from "../store/find-session.ts";
+import { getSession } from "../store/get-session.ts";
 import { deleteSession } from "../store/sessions.ts";
 import { fromCreateSessionRequest, fromSessionToken, toSessionMessage } from "./session-mapper.ts";
 

@@ -5,9 +5,9 @@ import type { Organization } from "../domain/organizations.ts";
 import type { Workspace } from "../domain/workspaces.ts";
 import { addWorkspaceMembers, removeWorkspaceMembers } from "../store/change-workspace-members.ts";
 import { createWorkspace } from "../store/create-workspace.ts";
-import { deleteWorkspace, getWorkspace, updateWorkspace } from "../store/update-workspace.ts";
+import { deleteWorkspace, updateWorkspace } from "../store/update-workspace.ts";
 import { listWorkspaceMembers } from "../store/workspace-members.ts";
-import { countWorkspaces, listWorkspaces } from "../store/workspaces.ts";
+import { countWorkspaces, getWorkspace, listWorkspaces } from "../store/workspaces.ts";
 import type { Administration } from "./administration.ts";
 import {
   fromCreateWorkspaceRequest,

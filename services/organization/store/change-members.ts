@@ -4,6 +4,7 @@ import { lastAdmin, memberExists, memberHasKeys, memberNotFound } from "../domai
 import { workingKeys } from "../domain/keys.ts";
 import { checkMember, loggedMember, type Member, type MemberUpdate, type NewMember } from "../domain/members.ts";
 import type { Work } from "./change-organization.ts";
+import { checkManagement } from "./check-management.ts";
 import { updateKeysDisabled } from "./keys.ts";
 import { listEnabledKeys } from "./list-keys.ts";
 import {
@@ -14,7 +15,6 @@ import {
   insertMembership,
   updateMembership,
 } from "./members.ts";
-import { checkManagement } from "./update-key.ts";
 import { deleteMemberFromWorkspaces } from "./workspace-members.ts";
 
 /** Adds a member, and also creates the user if the address is new. */

@@ -6,8 +6,8 @@ import type { Workspace } from "../domain/workspaces.ts";
 import type { Work } from "./change-organization.ts";
 import { listEnabledKeys } from "./list-keys.ts";
 import { findMemberIds } from "./members.ts";
-import { getWorkspace } from "./update-workspace.ts";
 import { deleteWorkspaceMembers, findWorkspaceMembers, insertWorkspaceMembers } from "./workspace-members.ts";
+import { getWorkspace } from "./workspaces.ts";
 
 interface Added {
   readonly members: readonly WorkspaceMember[];

@@ -7,7 +7,7 @@ import { hasGivenUp } from "../../platform/time/deadline.ts";
 import { keyInvalid, ticketInvalid } from "../domain/errors.ts";
 import { getPrincipal, hashKey } from "../domain/keys.ts";
 import type { Session, SessionKey } from "../domain/sessions.ts";
-import { getSession } from "./find-session.ts";
+import { getSession } from "./get-session.ts";
 import { findKeyScope } from "./key-scopes.ts";
 import { deleteOldSessions, hasSession, insertSession, takeTicket } from "./sessions.ts";
 

@@ -3,7 +3,7 @@ import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import type { Executor } from "../../platform/mysql/pool.ts";
 import { rowChunks } from "../../platform/mysql/row-chunks.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
-import { keyAlreadyCreated } from "../domain/errors.ts";
+import { keyAlreadyCreated, keyNotFound } from "../domain/errors.ts";
 import { isKeyName, type Key } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
 
@@ -31,6 +31,13 @@ export async function findKey(executor: Executor, organizationId: string, name: 
     [value, idToBytes(organizationId)],
   );
   return rows[0] && keyFromRow(rows[0]);
+}
+
+/** The same; throws if there is none. */
+export async function getKey(executor: Executor, organizationId: string, name: string): Promise<Key> {
+  const key = await findKey(executor, organizationId, name);
+  if (!key) throw keyNotFound();
+  return key;
 }
 
 function conditionFor(name: string): { readonly sql: string; readonly value: Buffer } {

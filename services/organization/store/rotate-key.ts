@@ -3,8 +3,7 @@ import { checkKeyRotation, type KeyRotation, rotatedKey, rotationDigest } from "
 import { loggedKey, type NewKey, newSecret } from "../domain/keys.ts";
 import type { Work } from "./change-organization.ts";
 import { findCreatedKey, insertKeyRequest, keyRequestOf, rethrowUnlessCreatedElsewhere } from "./key-requests.ts";
-import { updateKeySecret } from "./keys.ts";
-import { getKey } from "./update-key.ts";
+import { getKey, updateKeySecret } from "./keys.ts";
 
 /** Gives a key a new secret. */
 export function rotateKey(rotation: KeyRotation): Work<NewKey> {

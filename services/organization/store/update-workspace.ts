@@ -1,11 +1,10 @@
-import type { Executor } from "../../platform/mysql/pool.ts";
 import { changeOf, differencesOf } from "../domain/changes.ts";
-import { workspaceHasKeys, workspaceIsDefault, workspaceNotInOrganization } from "../domain/errors.ts";
+import { workspaceHasKeys, workspaceIsDefault } from "../domain/errors.ts";
 import { workingKeys } from "../domain/keys.ts";
 import { checkWorkspace, loggedWorkspace, type Workspace, type WorkspaceUpdate } from "../domain/workspaces.ts";
 import type { Work } from "./change-organization.ts";
 import { listEnabledKeys } from "./list-keys.ts";
-import { findWorkspace, updateWorkspaceDeleted, updateWorkspaceRow } from "./workspaces.ts";
+import { getWorkspace, updateWorkspaceDeleted, updateWorkspaceRow } from "./workspaces.ts";
 
 /** Makes all changes of an update, or none. */
 export function updateWorkspace(name: string, update: WorkspaceUpdate): Work<Workspace> {
@@ -36,10 +35,4 @@ export function deleteWorkspace(name: string): Work<Workspace> {
     await updateWorkspaceDeleted(connection, workspace.id, now);
     return { result: workspace, changes: [changeOf("workspace", "workspace_deleted", workspace, [])] };
   };
-}
-
-export async function getWorkspace(executor: Executor, organizationId: string, name: string): Promise<Workspace> {
-  const workspace = await findWorkspace(executor, organizationId, name);
-  if (!workspace) throw workspaceNotInOrganization();
-  return workspace;
 }

@@ -4,7 +4,7 @@ import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
-import { slugTaken } from "../domain/errors.ts";
+import { slugTaken, workspaceNotInOrganization } from "../domain/errors.ts";
 import { isSlug, type Workspace } from "../domain/workspaces.ts";
 
 const columns = `id, organization_id, name, slug, description, default_text_model, default_image_model,
@@ -37,6 +37,13 @@ export async function findWorkspace(
     [idToBytes(organizationId), isId(name) ? idToBytes(name) : name],
   );
   return rows[0] && workspaceFromRow(rows[0]);
+}
+
+/** The same; throws if there is none. */
+export async function getWorkspace(executor: Executor, organizationId: string, name: string): Promise<Workspace> {
+  const workspace = await findWorkspace(executor, organizationId, name);
+  if (!workspace) throw workspaceNotInOrganization();
+  return workspace;
 }
 
 /** Of any organization; undefined if there never was a workspace with this id. */
