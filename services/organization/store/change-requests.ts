@@ -1,8 +1,7 @@
 import { requestIdReused } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
-import { requestRetentionMs } from "../../platform/domain/limits.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
-import { checkUnusedIn } from "./request-ids.ts";
+import { checkUnusedIn, deleteOldRequests } from "./request-ids.ts";
 
 /** A change with a request id, and how its answer is stored. */
 export interface RepeatableRequest<T> {
@@ -12,9 +11,6 @@ export interface RepeatableRequest<T> {
   readonly toBytes: (answer: T) => Uint8Array;
   readonly fromBytes: (bytes: Uint8Array) => T;
 }
-
-/** More than one, so that they are deleted faster than they are added. */
-const deletedMax = 100;
 
 /** The answer to the request, if it was executed before. */
 export async function findAnswer<T>(
@@ -28,7 +24,7 @@ export async function findAnswer<T>(
   );
   const [row] = rows;
   if (!row) {
-    await checkUnusedIn("key_requests", executor, organizationId, requestId);
+    await checkUnusedIn(executor, "key_requests", organizationId, requestId);
     return undefined;
   }
   if (!digest.equals(row.request_digest)) throw requestIdReused();
@@ -43,13 +39,9 @@ export async function insertAnswer<T>(
   answer: T,
   now: Date,
 ): Promise<void> {
-  const organization = idToBytes(organizationId);
-  await executor.execute(
-    `DELETE FROM change_requests WHERE organization_id = ? AND created_at <= ? LIMIT ${deletedMax}`,
-    [organization, new Date(now.getTime() - requestRetentionMs)],
-  );
+  await deleteOldRequests(executor, "change_requests", organizationId, now);
   await executor.execute(
     `INSERT INTO change_requests (organization_id, request_id, request_digest, answer, created_at) VALUES (?, ?, ?, ?, ?)`,
-    [organization, requestId, digest, Buffer.from(toBytes(answer)), now],
+    [idToBytes(organizationId), requestId, digest, Buffer.from(toBytes(answer)), now],
   );
 }

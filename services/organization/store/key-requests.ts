@@ -1,12 +1,11 @@
 import { DomainError, requestIdReused } from "../../platform/domain/domain-error.ts";
 import { idToBytes } from "../../platform/domain/ids.ts";
-import { requestRetentionMs } from "../../platform/domain/limits.ts";
 import { WrittenElsewhere } from "../../platform/mysql/errors.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { keyAlreadyCreated } from "../domain/errors.ts";
 import { type NewKey, type NewSecret, seededSecret } from "../domain/keys.ts";
 import { findKey } from "./keys.ts";
-import { checkUnusedIn } from "./request-ids.ts";
+import { checkUnusedIn, deleteOldRequests, retainedSince } from "./request-ids.ts";
 
 /** A request that creates a secret. */
 interface KeyRequest {
@@ -32,9 +31,6 @@ export function keyRequestOf(
   return { organizationId, requestId, digest, seeded };
 }
 
-/** More than one, so that they are deleted faster than they are added. */
-const deletedMax = 100;
-
 /**
  * The key that the request created earlier, for a retry that can derive the secret from its seed. Any other retry is
  * refused: the secret is not stored, and cannot be shown again.
@@ -47,7 +43,7 @@ export async function findCreatedKey(executor: Executor, request: KeyRequest, no
   );
   const [row] = rows;
   if (!row) {
-    await checkUnusedIn("change_requests", executor, request.organizationId, request.requestId);
+    await checkUnusedIn(executor, "change_requests", request.organizationId, request.requestId);
     return undefined;
   }
   if (!request.digest.equals(row.request_digest)) throw requestIdReused();
@@ -72,25 +68,17 @@ export function rethrowUnlessCreatedElsewhere(executor: Executor, request: KeyRe
 /** Stores a request in the transaction of what it creates, and deletes some that are old enough. */
 export async function insertKeyRequest(
   executor: Executor,
-  request: KeyRequest,
+  { organizationId, requestId, digest }: KeyRequest,
   keyHash: string,
   now: Date,
 ): Promise<void> {
-  const organizationId = idToBytes(request.organizationId);
-  await executor.execute(`DELETE FROM key_requests WHERE organization_id = ? AND created_at <= ? LIMIT ${deletedMax}`, [
-    organizationId,
-    retainedSince(now),
-  ]);
-  if (request.requestId === "") return;
+  await deleteOldRequests(executor, "key_requests", organizationId, now);
+  if (requestId === "") return;
   // An expired row of the same request id may be among those that were not deleted.
   await executor.execute(
     `INSERT INTO key_requests (organization_id, request_id, request_digest, key_hash, created_at) VALUES (?, ?, ?, ?, ?)
       ON DUPLICATE KEY UPDATE request_digest = VALUES(request_digest), key_hash = VALUES(key_hash),
         created_at = VALUES(created_at)`,
-    [organizationId, request.requestId, request.digest, Buffer.from(keyHash, "hex"), now],
+    [idToBytes(organizationId), requestId, digest, Buffer.from(keyHash, "hex"), now],
   );
-}
-
-function retainedSince(now: Date): Date {
-  return new Date(now.getTime() - requestRetentionMs);
 }
