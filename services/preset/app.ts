@@ -1,17 +1,15 @@
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { AccessTokenVerifier } from "../platform/auth/access-token.ts";
-import { type FetchKeySet, jwksFrom } from "../platform/auth/key-set.ts";
-import { keySetOf } from "../platform/auth/key-set-rpc.ts";
 import { openPool, stalledAfterSeconds } from "../platform/mysql/pool.ts";
 import { schemaIsCurrent } from "../platform/mysql/schema.ts";
 import type { Logger } from "../platform/observe/logger.ts";
 import { Metrics } from "../platform/observe/metrics.ts";
 import { openTracer } from "../platform/observe/open-tracer.ts";
 import type { Lifecycle } from "../platform/process/lifecycle.ts";
-import { openChannel } from "../platform/rpc/channel.ts";
 import { type BoundPorts, openServers } from "../platform/rpc/servers.ts";
 import { serveService } from "../platform/rpc/service.ts";
 import type { PresetConfig } from "./config.ts";
+import { openKeySource } from "./key-source.ts";
 import { presetService } from "./rpc/preset-service.ts";
 import { PresetLists } from "./store/preset-lists.ts";
 import { PresetReader } from "./store/preset-reader.ts";
@@ -75,11 +73,4 @@ export async function openPresetService(
     readinessChecks: [schemaIsCurrent(pool, presetMigrations), () => verifier.check()],
     operations: {},
   });
-}
-
-function openKeySource({ organizationTarget, jwksUrl = "", grpcTls }: PresetConfig, lifecycle: Lifecycle): FetchKeySet {
-  if (organizationTarget === undefined) return jwksFrom(jwksUrl);
-  const channel = openChannel(organizationTarget, grpcTls);
-  lifecycle.opened("organization channel", () => channel.close());
-  return keySetOf(channel);
 }
