@@ -3,7 +3,7 @@ import { type HttpTimeouts, httpTimeouts } from "../services/platform/http/http-
 import { type ProcessConfig, readProcessConfig } from "../services/platform/process/config.ts";
 import { type Environment, type EnvironmentReader, readConfig } from "../services/platform/process/environment.ts";
 import { readTarget } from "../services/platform/rpc/target.ts";
-import { isLoopbackHost } from "./console/console-origin.ts";
+import { isLoopbackHost } from "./auth/console-origin.ts";
 import { isAddressOrRange } from "./limits/client-address.ts";
 import type { RateLimit } from "./limits/token-buckets.ts";
 

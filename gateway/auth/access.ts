@@ -3,7 +3,6 @@ import { type Permission, requirePermission, requireWorkspace } from "../../serv
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
-import type { SessionCookie } from "../console/session-cookie.ts";
 import type { Limits } from "../limits/limits.ts";
 import { type AcceptedCredentials, type Authenticated, Authenticator } from "./authenticator.ts";
 import { apiKeyRequired, managementKeyRequired, requireKey } from "./bearer.ts";
@@ -11,6 +10,7 @@ import { Caller } from "./caller.ts";
 import type { InferenceGrants } from "./inference-grants.ts";
 import type { Grant, KeyExchange } from "./key-exchange.ts";
 import { type NamedWorkspace, namedWorkspaceOf, noWorkspace } from "./named-workspace.ts";
+import type { SessionCookie } from "./session-cookie.ts";
 
 declare module "fastify" {
   interface FastifyRequest {

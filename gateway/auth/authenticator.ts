@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
-import type { SessionCookie } from "../console/session-cookie.ts";
 import type { RefusedKeys } from "../limits/refused-keys.ts";
 import { keyFrom, keyFromEither, notSignedIn, unvalidatedKeyFrom } from "./bearer.ts";
 import type { InferenceGrants } from "./inference-grants.ts";
 import type { Grant, KeyExchange } from "./key-exchange.ts";
+import type { SessionCookie } from "./session-cookie.ts";
 
 /** Which credentials a route accepts. */
 export interface AcceptedCredentials {

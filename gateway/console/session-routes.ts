@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Session } from "../../proto/gen/setpoint/organization/v1/session_pb.ts";
 import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
+import type { SessionCookie } from "../auth/session-cookie.ts";
 import type { IsChanged } from "../auth/unsettled-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { sendData } from "../json/send.ts";
-import type { SessionCookie } from "./session-cookie.ts";
 import { sessionJson, signInFrom } from "./session-json.ts";
 
 const url = "/console/session";
