@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { openApiDocument } from "../../gateway/openapi/document.ts";
+import { openApiDocument } from "../../gateway/openapi-document.ts";
 import { isoTime, uuidV7 } from "./patterns.ts";
 
 /** The parts of an OpenAPI document that are used here. */

@@ -1,12 +1,12 @@
 import { pino } from "pino";
-import { Metrics } from "../../services/platform/observe/metrics.ts";
-import { Health } from "../../services/platform/process/health.ts";
-import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
-import { openClients } from "../clients/clients.ts";
-import { readGatewayConfig } from "../config.ts";
-import { InferenceMetrics } from "../inference/inference-metrics.ts";
-import { Upstreams } from "../inference/upstreams/upstreams.ts";
-import { createRestServer } from "../rest-server.ts";
+import { Metrics } from "../services/platform/observe/metrics.ts";
+import { Health } from "../services/platform/process/health.ts";
+import { Lifecycle } from "../services/platform/process/lifecycle.ts";
+import { openClients } from "./clients/clients.ts";
+import { readGatewayConfig } from "./config.ts";
+import { InferenceMetrics } from "./inference/inference-metrics.ts";
+import { Upstreams } from "./inference/upstreams/upstreams.ts";
+import { createRestServer } from "./rest-server.ts";
 
 /** The text of `/openapi.json`, from a gateway that does not listen and calls nothing. */
 export async function openApiDocument(): Promise<string> {

@@ -1,3 +1,0 @@
-import { openApiDocument } from "./document.ts";
-
-process.stdout.write(`${await openApiDocument()}\n`);

@@ -1,0 +1,3 @@
+import { openApiDocument } from "./openapi-document.ts";
+
+process.stdout.write(`${await openApiDocument()}\n`);
