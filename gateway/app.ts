@@ -39,7 +39,7 @@ export async function openGateway(
   lifecycle.opened("upstreams", () => upstreams.close());
   inferenceMetrics.watchInFlight(() => upstreams.list(), metrics.registry);
 
-  const rest = await createRestServer({
+  const { app: rest, stopForwarding } = await createRestServer({
     config,
     clients,
     upstreams,
@@ -55,7 +55,7 @@ export async function openGateway(
   lifecycle.opened("rest server", async () => {
     // A moment before connections are cut, so that clients whose answer is still in progress are told.
     const stopMs = Math.max(config.drainTimeoutMs * 0.9, config.drainTimeoutMs - 1_000);
-    const stop = setTimeout(() => rest.stopForwarding(), stopMs);
+    const stop = setTimeout(stopForwarding, stopMs);
     await closeHttpServer(rest.server, config.drainTimeoutMs);
     clearTimeout(stop);
     await rest.close();

@@ -18,9 +18,9 @@ export async function openApiDocument(): Promise<string> {
   const metrics = new Metrics("gateway");
   const inferenceMetrics = new InferenceMetrics(metrics.registry);
   const upstreams = await Upstreams.open({ file: undefined, environment: {}, logger, onCheck: () => {} });
-  const rest = await createRestServer({ config, clients, upstreams, inferenceMetrics, health, logger, metrics });
-  lifecycle.opened("rest server", () => rest.close());
-  const { statusCode, body } = await rest.inject("/openapi.json");
+  const { app } = await createRestServer({ config, clients, upstreams, inferenceMetrics, health, logger, metrics });
+  lifecycle.opened("rest server", () => app.close());
+  const { statusCode, body } = await app.inject("/openapi.json");
   await lifecycle.close();
   if (statusCode !== 200) throw new Error(`There is no document: ${body}`);
   return body;

@@ -28,7 +28,7 @@ it("answers 500 if a service reports a canceled call while the client is still c
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => lines.push(line) });
   const metrics = new Metrics("gateway");
-  const rest = await createRestServer({
+  const { app } = await createRestServer({
     config: readGatewayConfig({}),
     clients,
     upstreams: await Upstreams.open({ file: undefined, environment: {}, logger, onCheck: () => {} }),
@@ -38,9 +38,9 @@ it("answers 500 if a service reports a canceled call while the client is still c
     metrics,
   });
   const authorization = `Bearer ${keyFromBytes(Buffer.alloc(32, 1))}`;
-  const address = await rest.listen({ host: "127.0.0.1", port: 0 });
+  const address = await app.listen({ host: "127.0.0.1", port: 0 });
   const { status } = await fetch(`${address}/api/v1/presets/mine`, { headers: { authorization } });
   expect(status).toBe(500);
   expect(lines.join("")).toContain("request failed");
-  await rest.close();
+  await app.close();
 });

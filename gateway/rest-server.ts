@@ -54,13 +54,6 @@ import { versionRoutes } from "./routes/versions.ts";
 import { workspaceMemberRoutes } from "./routes/workspace-members.ts";
 import { workspaceRoutes } from "./routes/workspaces.ts";
 
-declare module "fastify" {
-  interface FastifyInstance {
-    /** Ends the upstream answers in flight. */
-    stopForwarding(): void;
-  }
-}
-
 /** The parts of the REST server. */
 interface RestParts {
   readonly config: Pick<
@@ -79,8 +72,14 @@ interface RestParts {
   readonly tracer?: Tracer | undefined;
 }
 
-/** The REST server, not listening yet. */
-export async function createRestServer(parts: RestParts): Promise<FastifyInstance> {
+interface RestServer {
+  /** Not listening yet. */
+  readonly app: FastifyInstance;
+  /** Ends the upstream answers in flight. */
+  readonly stopForwarding: () => void;
+}
+
+export async function createRestServer(parts: RestParts): Promise<RestServer> {
   const { config, logger, metrics } = parts;
   const accessLog = new AccessLog(logger, metrics);
   const exchanges = new Exchanges(accessLog, parts.tracer);
@@ -102,9 +101,8 @@ export async function createRestServer(parts: RestParts): Promise<FastifyInstanc
     isDraining: parts.health.isDraining,
     settle: (reply, status) => exchanges.settle(reply, status),
   });
-  app.decorate("stopForwarding", () => forwarder.stop());
   await addRoutes(app, parts, limits, forwarder);
-  return app;
+  return { app, stopForwarding: () => forwarder.stop() };
 }
 
 const routerOptions = {
