@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readOrganizationAddress, readPresetConfig, readPresetMigration } from "./config.ts";
+import { readOrganizationAddress, readPresetConfig, readPresetDatabaseUrl, readPresetMigration } from "./config.ts";
 
 const databaseUrl = "mysql://user:secret@host/setpoint_preset";
 const jwksUrl = "http://organization:8082/.well-known/jwks.json";
@@ -57,6 +57,13 @@ describe("the preset service's config", () => {
   it("requires the organization service to purge a workspace", () => {
     expect(readOrganizationAddress(enough)).toEqual({ target: "organization:50052", tls: undefined });
     expect(() => readOrganizationAddress({ JWKS_URL: jwksUrl })).toThrow(/ORGANIZATION_GRPC_TARGET is required: /);
+  });
+
+  it("reads nothing of migrations to purge a workspace", () => {
+    const environment = { ...enough, MIGRATE_WAIT_SECONDS: "soon" };
+    expect(() => readPresetMigration(environment)).toThrow(/MIGRATE_WAIT_SECONDS/);
+    expect(readPresetDatabaseUrl(environment)).toBe(databaseUrl);
+    expect(() => readPresetDatabaseUrl({})).toThrow(/PRESET_DATABASE_URL is required: /);
   });
 
   it("requires only the database to migrate", () => {

@@ -73,6 +73,11 @@ export function readOrganizationAddress(environment: Environment): OrganizationA
   });
 }
 
+/** For the purge-workspace command, which neither serves nor migrates. */
+export function readPresetDatabaseUrl(environment: Environment): string {
+  return readConfig(environment, (reader) => readDatabaseUrl(reader, "PRESET_DATABASE_URL", databaseMeaning));
+}
+
 /** The migrate command needs only the database. */
 export function readPresetMigration(environment: Environment): MigrationConfig {
   return readConfig(environment, (reader) => readMigration(reader, "PRESET_DATABASE_URL", databaseMeaning));

@@ -4,7 +4,7 @@ import { runCommandLine } from "../platform/process/command-line.ts";
 import { serveCommand } from "../platform/process/serve-command.ts";
 import { openPresetService, presetMigrations } from "./app.ts";
 import { purgeWorkspaceCommand } from "./commands/purge-workspace.ts";
-import { readOrganizationAddress, readPresetConfig, readPresetMigration } from "./config.ts";
+import { readOrganizationAddress, readPresetConfig, readPresetDatabaseUrl, readPresetMigration } from "./config.ts";
 
 const serve = serveCommand("preset", "the preset service", readPresetConfig, openPresetService);
 
@@ -13,6 +13,6 @@ await runCommandLine([
   migrateCommand(() => readPresetMigration(process.env), presetMigrations),
   onDatabase(
     purgeWorkspaceCommand(() => readOrganizationAddress(process.env)),
-    { readUrl: () => readPresetMigration(process.env).databaseUrl, migrations: presetMigrations },
+    { readUrl: () => readPresetDatabaseUrl(process.env), migrations: presetMigrations },
   ),
 ]);
