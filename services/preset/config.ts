@@ -2,7 +2,7 @@ import { readDatabaseUrl, readOptionalDatabaseUrl } from "../platform/mysql/data
 import { type MigrationConfig, readMigration } from "../platform/mysql/migrate-command.ts";
 import { type ProcessConfig, readProcessConfig } from "../platform/process/config.ts";
 import { type Environment, type EnvironmentReader, readConfig } from "../platform/process/environment.ts";
-import { readOptionalTarget } from "../platform/rpc/target.ts";
+import { readOptionalTarget, readRequiredTarget } from "../platform/rpc/target.ts";
 import { readTlsFiles, type TlsFiles } from "../platform/rpc/tls.ts";
 
 export interface PresetConfig extends ProcessConfig {
@@ -61,16 +61,11 @@ function readKeySource(reader: EnvironmentReader): Pick<PresetConfig, "organizat
 
 /** The purge-workspace command asks the organization service before it deletes anything. */
 export function readOrganizationAddress(environment: Environment): OrganizationAddress {
-  return readConfig(environment, (reader) => {
-    reader.required(
-      "ORGANIZATION_GRPC_TARGET",
-      "the organization service, which knows whether a workspace was deleted",
-    );
-    return {
-      target: readOptionalTarget(reader, "ORGANIZATION_GRPC_TARGET") ?? "",
-      tls: readTlsFiles(reader),
-    };
-  });
+  const meaning = "the organization service, which knows whether a workspace was deleted";
+  return readConfig(environment, (reader) => ({
+    target: readRequiredTarget(reader, "ORGANIZATION_GRPC_TARGET", meaning),
+    tls: readTlsFiles(reader),
+  }));
 }
 
 /** For the purge-workspace command, which neither serves nor migrates. */

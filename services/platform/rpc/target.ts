@@ -35,6 +35,12 @@ export function readTarget(reader: EnvironmentReader, name: string, fallback: st
   return readOptionalTarget(reader, name) ?? fallback;
 }
 
+/** `meaning` says what it is the target of. */
+export function readRequiredTarget(reader: EnvironmentReader, name: string, meaning: string): string {
+  reader.required(name, meaning);
+  return readOptionalTarget(reader, name) ?? "";
+}
+
 export function readOptionalTarget(reader: EnvironmentReader, name: string): string | undefined {
   const target = reader.optional(name);
   try {
