@@ -7,6 +7,7 @@ import { repeated } from "../../platform/mysql/text-by-count.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import type { Preset } from "../domain/preset.ts";
 import { digestOf, type PresetUpdate } from "../domain/update-preset.ts";
+import { updatedStateFromJson, updatedStateToJson } from "./preset-state.ts";
 
 /** The preset as the request left it, if it was already carried out. */
 export async function findUpdated(
@@ -22,7 +23,7 @@ export async function findUpdated(
   const [row] = rows;
   if (row) {
     if (!row.request_digest.equals(digestOf(update))) throw requestIdReused();
-    return { ...preset, ...stateFromJson(row.preset_state) };
+    return { ...preset, ...updatedStateFromJson(row.preset_state) };
   }
   // A request id identifies one request, of whichever kind.
   const [versions] = await connection.execute<RowDataPacket[]>(
@@ -46,7 +47,7 @@ export async function insertUpdate(
     await connection.execute(
       `INSERT INTO preset_updates (workspace_id, request_id, request_digest, preset_state, created_at)
         VALUES (?, ?, ?, ?, ?)`,
-      [idToBytes(preset.workspaceId), update.requestId, digestOf(update), stateToJson(preset), new Date()],
+      [idToBytes(preset.workspaceId), update.requestId, digestOf(update), updatedStateToJson(preset), new Date()],
     );
     return undefined;
   } catch (error) {
@@ -95,24 +96,4 @@ export async function findCreationsWithReusedIds(
       ),
     ),
   );
-}
-
-type UpdatedState = Pick<
-  Preset,
-  "name" | "description" | "status" | "statusUpdatedAt" | "updatedAt" | "designatedNumber" | "revision"
->;
-
-function stateToJson(preset: Preset): string {
-  const { name, description, status, statusUpdatedAt, updatedAt, designatedNumber, revision } = preset;
-  return JSON.stringify({ name, description, status, statusUpdatedAt, updatedAt, designatedNumber, revision });
-}
-
-function stateFromJson(json: string): UpdatedState {
-  const { description, statusUpdatedAt, updatedAt, ...state } = JSON.parse(json);
-  return {
-    ...state,
-    description,
-    statusUpdatedAt: statusUpdatedAt && new Date(statusUpdatedAt),
-    updatedAt: new Date(updatedAt),
-  };
 }
