@@ -9,7 +9,7 @@ import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
-import { updateNothing } from "../clients/empty-update.ts";
+import { updateOrRead } from "../clients/update-or-read.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { idempotencyKeyFrom, repeatableHeaders, requestIdFrom, secretIdempotencyHeader } from "../json/idempotency.ts";
 import { currentKeyJson, keyJson, sendKey, sendSecret } from "../json/key.ts";
@@ -177,12 +177,13 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     const { params, headers, body, caller } = request;
     const update = { key: params.hash, ...keyUpdateFrom(body), requestId: requestIdFrom(headers) };
     const { paths } = update.updateMask;
-    const change = (options: CallOptions): Promise<{ readonly key?: Key | undefined }> => {
-      const store = () => keys.updateKey(update, options);
-      const read = () => keys.getKey({ key: params.hash }, options);
-      if (paths.length > 0) return store();
-      return idempotencyKeyFrom(headers) === undefined ? read() : updateNothing(store, read);
-    };
+    const change = (options: CallOptions) =>
+      updateOrRead<{ readonly key?: Key | undefined }>({
+        paths,
+        hasOwnId: idempotencyKeyFrom(headers) !== undefined,
+        store: () => keys.updateKey(update, options),
+        read: () => keys.getKey({ key: params.hash }, options),
+      });
     // Renaming does not change what a key may do.
     const isRenamedAtMost = paths.every((path) => path === "name");
     const { key } = await (isRenamedAtMost ? caller.callWhileConnected(change) : changing(request, change));

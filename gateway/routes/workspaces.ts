@@ -2,11 +2,10 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { Workspace } from "../../proto/gen/setpoint/organization/v1/workspace_pb.ts";
-import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
-import { updateNothing } from "../clients/empty-update.ts";
+import { updateOrRead } from "../clients/update-or-read.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
 import { idempotencyKeyFrom, repeatableHeaders, requestIdFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
@@ -127,13 +126,14 @@ export function workspaceRoutes(
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, headers, body, caller }, reply) => {
       const update = { ...params, ...workspaceUpdateFrom(body), requestId: requestIdFrom(headers) };
-      const change = (options: CallOptions): Promise<{ readonly workspace?: Workspace | undefined }> => {
-        const store = () => workspaces.updateWorkspace(update, options);
-        const read = () => workspaces.getWorkspace(params, options);
-        if (update.updateMask.paths.length > 0) return store();
-        return idempotencyKeyFrom(headers) === undefined ? read() : updateNothing(store, read);
-      };
-      const { workspace } = await caller.callWhileConnected(change);
+      const { workspace } = await caller.callWhileConnected((options) =>
+        updateOrRead<{ readonly workspace?: Workspace | undefined }>({
+          paths: update.updateMask.paths,
+          hasOwnId: idempotencyKeyFrom(headers) !== undefined,
+          store: () => workspaces.updateWorkspace(update, options),
+          read: () => workspaces.getWorkspace(params, options),
+        }),
+      );
       return sendWorkspace(reply, workspace);
     },
   );
