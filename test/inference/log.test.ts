@@ -120,6 +120,7 @@ describe("the log line of an inference request", () => {
   it.each([
     ["too long", "m".repeat(201)],
     ["a key", "sk-sp-v1-secret"],
+    ["a sentence", "Tell me a joke"],
   ])("does not show a model whose name is %s", async (_what, model) => {
     expect(await lineFor(whole, { model })).toMatchObject({ status: 200, model: "unknown" });
   });

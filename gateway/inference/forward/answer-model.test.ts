@@ -32,7 +32,7 @@ describe("the model of an answer", () => {
     ["the text breaks off", '{"id":"1","mod'],
     ["its value breaks off", '{"id":"1","model":"op'],
     ["it is not a name", '{"model":"two words of a poem"}'],
-    ["it is too long", `{"model":"${"a".repeat(129)}"}`],
+    ["it is too long", `{"model":"${"a".repeat(201)}"}`],
     ["it contains a key", '{"model":"sk-sp-v1-secret"}'],
     ["it is a number", '{"model":1,"id":"secret"}'],
     ["the text is not JSON", "model: secret"],

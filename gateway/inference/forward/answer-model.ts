@@ -1,4 +1,4 @@
-import { containsKey } from "../../../services/platform/auth/key-format.ts";
+import { isName } from "./shown-name.ts";
 
 /** Where an answer names its model: at the top level, or in the object of the first event of a stream. */
 const places = new Set(["model", "message.model", "response.model"]);
@@ -17,12 +17,6 @@ export function modelIn(text: string): string | undefined {
 }
 
 const token = /"(?:[^"\\\n]|\\.)*"|[{}[\]:,]/g;
-const sane = /^[\w.:/@+-]{1,128}$/;
-
-/** An upstream may repeat what a request names as its model, and that may be a key. */
-function isName(value: string): boolean {
-  return sane.test(value) && !containsKey(value);
-}
 
 function modelOfObject(text: string, from: number): string | undefined {
   /** The keys of the open objects, and a bracket for each open list. */

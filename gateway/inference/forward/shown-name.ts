@@ -1,11 +1,14 @@
 import { containsKey } from "../../../services/platform/auth/key-format.ts";
 
-const shownLengthMax = 200;
+/** No spaces: what has some may be a prompt in the wrong place. */
+const namePattern = /^[\w.:/@+~-]{1,200}$/;
 
-/**
- * The name of a model, or the slug of a preset, as logs and traces show it. These are texts that a caller wrote, and a
- * preset of an earlier release may have a key as its slug.
- */
+/** Whether a text that a caller or an upstream wrote can be the name of something, and is not a key. */
+export function isName(text: string): boolean {
+  return namePattern.test(text) && !containsKey(text);
+}
+
+/** The name of a model, or the slug of a preset, as logs and traces show it. */
 export function shownName(name: string): string {
-  return name.length > shownLengthMax || containsKey(name) ? "unknown" : name;
+  return isName(name) ? name : "unknown";
 }
