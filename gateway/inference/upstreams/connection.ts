@@ -4,6 +4,7 @@ import type { AnswerHeaders } from "./answer-head.ts";
 import { AnswerParser } from "./answer-parser.ts";
 import { BodyPieces } from "./body-pieces.ts";
 import { readBeforeFailedWrite } from "./failed-writes.ts";
+import type { Opening, OpeningListener } from "./opening.ts";
 import type { UpstreamRequest } from "./upstream-request.ts";
 
 /** Who has sent a request, and is told its outcome, until the request is aborted. */
@@ -36,8 +37,9 @@ const buffer = Buffer.allocUnsafeSlow(64 * 1024);
 /** One connection to an upstream, with one request at a time. */
 export class Connection {
   readonly #owner: ConnectionOwner;
-  readonly #socket: Socket;
-  #isOpen = false;
+  readonly #opening: Opening;
+  /** Undefined until it is open. */
+  #socket: Socket | undefined;
   #error: Error | undefined;
   #requests = 0;
   #listener: RequestListener | undefined;
@@ -53,31 +55,16 @@ export class Connection {
   /** When the last chunked answer (as streams are) ended after which the connection seemed to stay open. */
   #streamEndedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** `open` begins to open a socket, which then emits `openEvent`. */
-  constructor(open: (onread: OnReadOpts) => Socket, openEvent: "connect" | "secureConnect", owner: ConnectionOwner) {
+  /** `open` begins to open a socket. */
+  constructor(open: (onread: OnReadOpts, listener: OpeningListener) => Opening, owner: ConnectionOwner) {
     this.#owner = owner;
-    this.#socket = open({ buffer, callback: (count) => this.#received(count) })
-      .once(openEvent, () => {
-        this.#isOpen = true;
-        this.#sendWaiting();
-      })
-      .on("drain", () => this.#sendPieces())
-      .on("end", () => {
-        this.#isEnded = true;
-        this.#parser.end();
-        if (this.#listener) this.#settle();
-        else this.close();
-      })
-      .on("error", (error) => {
-        this.#error = error;
-      })
-      .on("close", () => {
-        this.#owner.onClosed(this);
-        // While paused, the end of an answer is reported by `resume`.
-        if (this.#isPaused && this.#isEnded && !this.#error) return;
-        this.#fail(this.#error ?? new Error("closed"));
-      });
-    readBeforeFailedWrite(this.#socket);
+    this.#opening = open(
+      { buffer, callback: (count) => this.#received(count) },
+      {
+        onOpen: (socket) => this.#use(socket),
+        onFailed: (error) => this.#closed(error),
+      },
+    );
   }
 
   /** Whether anything has been received since the last request was sent on it. */
@@ -100,18 +87,18 @@ export class Connection {
     this.#parser = new AnswerParser();
     this.#hasReceived = false;
     this.#waiting = { head, request };
-    if (this.#isOpen) this.#sendWaiting();
+    this.#sendWaiting();
   }
 
   /** Until `resume`, reads only what is already on its way, and does not report an end. */
   pause(): void {
     this.#isPaused = true;
-    this.#socket.pause();
+    this.#socket?.pause();
   }
 
   resume(): void {
     this.#isPaused = false;
-    this.#socket.resume();
+    this.#socket?.resume();
     this.#settle();
   }
 
@@ -125,19 +112,45 @@ export class Connection {
   close(): void {
     this.#pieces = undefined;
     this.#waiting = undefined;
-    this.#socket.destroy();
+    this.#opening.cancel();
+    this.#socket?.destroy();
+  }
+
+  #use(socket: Socket): void {
+    this.#socket = socket
+      .on("drain", () => this.#sendPieces())
+      .on("end", () => {
+        this.#isEnded = true;
+        this.#parser.end();
+        if (this.#listener) this.#settle();
+        else this.close();
+      })
+      .on("error", (error) => {
+        this.#error = error;
+      })
+      .on("close", () => this.#closed(this.#error));
+    readBeforeFailedWrite(socket);
+    this.#sendWaiting();
+  }
+
+  #closed(error: Error | undefined): void {
+    this.#owner.onClosed(this);
+    // While paused, the end of an answer is reported by `resume`.
+    if (this.#isPaused && this.#isEnded && !error) return;
+    this.#fail(error ?? new Error("closed"));
   }
 
   #sendWaiting(): void {
+    const socket = this.#socket;
     const waiting = this.#waiting;
     const listener = this.#listener;
-    if (!waiting || !listener) return;
+    if (!socket || !waiting || !listener) return;
     this.#waiting = undefined;
     listener.onRequestStart(this.#requests++);
     const { head, request } = waiting;
     const { parts, byteLength } = request;
     if (byteLength > onePieceBytes) {
-      this.#socket.write(head, "latin1");
+      socket.write(head, "latin1");
       this.#pieces = new BodyPieces(parts);
       this.#sendPieces();
       return;
@@ -145,20 +158,21 @@ export class Connection {
     const bytes = Buffer.allocUnsafe(head.length + byteLength);
     let at = bytes.write(head, "latin1");
     for (const part of parts) at += part.copy(bytes, at);
-    this.#socket.write(bytes);
+    socket.write(bytes);
     listener.onBodySent();
     listener.onRequestSent();
   }
 
   #sendPieces(): void {
-    while (this.#pieces) {
+    const socket = this.#socket;
+    while (socket && this.#pieces) {
       const piece = this.#pieces.next();
       if (!piece) {
         this.#pieces = undefined;
         this.#listener?.onRequestSent();
         return;
       }
-      const isTaken = this.#socket.write(piece);
+      const isTaken = socket.write(piece);
       this.#listener?.onBodySent();
       if (!isTaken) return;
     }
@@ -200,7 +214,7 @@ export class Connection {
     const { head, hasMore } = this.#parser;
     const listener = this.#listener;
     this.#listener = undefined;
-    const isSentWhole = !this.#pieces && this.#socket.writableLength === 0;
+    const isSentWhole = !this.#pieces && this.#socket?.writableLength === 0;
     const idleMs = hasMore || this.#isEnded || !isSentWhole ? 0 : (head?.idleMs ?? 0);
     if (idleMs > 0) {
       if (head?.bodyLength === "chunked") this.#streamEndedAtMs = monotonicMs();

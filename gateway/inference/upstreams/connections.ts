@@ -1,8 +1,8 @@
 import { isIP, type OnReadOpts, connect as openPlain, type Socket } from "node:net";
 import { connect as openTls } from "node:tls";
 import { monotonicMs } from "../../../services/platform/time/clock.ts";
-import { afterArrivals } from "../../../services/platform/time/next-turn.ts";
 import { Connection, type ConnectionOwner, type RequestListener } from "./connection.ts";
+import { Opening, type OpeningListener } from "./opening.ts";
 import { requestHead, type UpstreamRequest } from "./upstream-request.ts";
 
 interface IdleConnection {
@@ -107,41 +107,27 @@ export class Connections implements ConnectionOwner {
   }
 
   #openNew(): Connection {
-    const isTls = this.#origin.protocol === "https:";
-    const event = isTls ? "secureConnect" : "connect";
-    const connection = new Connection((onread) => this.#connect(onread, isTls, event), event, this);
+    const connection = new Connection((onread, listener) => this.#begin(onread, listener), this);
     this.#open.add(connection);
     return connection;
   }
 
-  #connect(onread: OnReadOpts, isTls: boolean, openEvent: string): Socket {
-    const host = this.#hostname;
-    const options = {
-      host,
-      port: Number(this.#origin.port || (isTls ? 443 : 80)),
-      onread,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: keepAliveMs,
+  #begin(onread: OnReadOpts, listener: OpeningListener): Opening {
+    const isTls = this.#origin.protocol === "https:";
+    const port = Number(this.#origin.port || (isTls ? 443 : 80));
+    const connect = (host: string): Socket => {
+      const options = { host, port, onread, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs };
+      return isTls ? this.#connectTls(options) : openPlain(options);
     };
-    const socket = isTls ? this.#connectTls(options) : openPlain(options);
-    let isSettled = false;
-    const giveUp = () => {
-      if (!isSettled) socket.destroy(Object.assign(new Error("No connection in time"), { code: "ETIMEDOUT" }));
-    };
-    const timer = setTimeout(() => afterArrivals(giveUp), this.#connectMs);
-    const stop = () => {
-      isSettled = true;
-      clearTimeout(timer);
-    };
-    return socket.once(openEvent, stop).once("close", stop);
+    const openEvent = isTls ? "secureConnect" : "connect";
+    return new Opening({ host: this.#hostname, timeoutMs: this.#connectMs, connect, openEvent }, listener);
   }
 
   #connectTls(options: { readonly host: string; readonly port: number; readonly onread: OnReadOpts }): Socket {
     const socket = openTls({
       ...options,
       // An address is not sent as a server name. The certificate is still verified against it.
-      servername: isIP(options.host) ? "" : options.host,
+      servername: isIP(this.#hostname) ? "" : this.#hostname,
       ALPNProtocols: ["http/1.1"],
       session: this.#tlsSession,
     });

@@ -7,6 +7,7 @@ import {
   type QueryResult,
   type RowDataPacket,
 } from "mysql2";
+import { lookUpForSocket } from "../network/name-lookup.ts";
 import type { Span } from "../observe/trace.ts";
 import { monotonicMs } from "../time/clock.ts";
 import { CommandClock } from "./command-clock.ts";
@@ -107,7 +108,8 @@ export class PoolConnection {
     this.#onStatement = onStatement;
     let socket: Socket | undefined;
     const stream = ({ config }: { config: { host: string; port: number; socketPath?: string } }) => {
-      socket = config.socketPath ? connect(config.socketPath) : connect(config.port, config.host);
+      const { socketPath, host, port } = config;
+      socket = socketPath ? connect(socketPath) : connect({ host, port, lookup: lookUpForSocket });
       return socket.setNoDelay(true).setKeepAlive(true, 10_000);
     };
     // The limit that mysql2 has for connecting would only interfere with ours.
