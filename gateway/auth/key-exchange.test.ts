@@ -310,9 +310,9 @@ describe("KeyExchange after key changes", () => {
     const [before, another] = [tokenFor("a"), tokenFor("b")];
     exchange.forgetWhere(({ keyId }) => keyId === "id of a");
     const after = tokenFor("a");
-    expect([await before, await another, await after]).toEqual(["token-3", "token-2", "token-3"]);
-    expect([await tokenFor("a"), await tokenFor("b")]).toEqual(["token-3", "token-2"]);
-    expect(access.calls).toHaveLength(3);
+    expect([await before, await another, await after]).toEqual(["token-4", "token-2", "token-3"]);
+    expect([await tokenFor("a"), await tokenFor("b")]).toEqual(["token-4", "token-2"]);
+    expect(access.calls).toHaveLength(4);
   });
 
   it("repeats an exchange in progress if another secret of its key is recognized", async () => {
@@ -333,12 +333,24 @@ describe("KeyExchange after key changes", () => {
     expect(kept.filter((change) => change.deref()).length).toBeLessThan(2);
   });
 
-  it("asks again if an exchange that was in progress is rejected: its key may have been enabled", async () => {
-    vi.spyOn(access.client, "exchangeKey").mockRejectedValueOnce(refusal());
+  it("asks again after a change, instead of waiting for an exchange from before it", async () => {
+    const answer = Promise.withResolvers<never>();
+    vi.spyOn(access.client, "exchangeKey").mockReturnValueOnce(answer.promise);
     const before = tokenFor();
     exchange.forgetWhere(({ keyId }) => keyId === "id of key");
-    const after = tokenFor();
-    expect([await before, await after]).toEqual(["token-1", "token-1"]);
+    expect(await tokenFor()).toBe("token-1");
+    answer.reject(refusal());
+    await expect(before).rejects.toMatchObject({ kind: "unauthenticated" });
+    expect(await tokenFor()).toBe("token-2");
+  });
+
+  it("rejects a key after one exchange, however often others change theirs", async () => {
+    const client = vi.spyOn(access.client, "exchangeKey").mockImplementation(async () => {
+      if (client.mock.calls.length < 10) exchange.forgetWhere(() => false);
+      throw refusal();
+    });
+    await expect(tokenFor()).rejects.toMatchObject({ kind: "unauthenticated" });
+    expect(client).toHaveBeenCalledOnce();
   });
 
   describe("while a change of unknown outcome may yet be stored", () => {

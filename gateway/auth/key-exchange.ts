@@ -38,6 +38,14 @@ export interface ExchangeRequest {
   readonly trace?: Trace | undefined;
 }
 
+interface PendingExchange {
+  readonly grant: Promise<Grant>;
+  /** Of the request that it was begun for. */
+  readonly deadlineMs: number;
+  /** Changes of keys since it began. */
+  readonly changes: readonly IsChanged[];
+}
+
 const refusalTtlMs = 5_000;
 /**
  * A grant is not used in the last tenth of its life, nor in its last second: lifetimes are rounded to whole seconds.
@@ -48,14 +56,14 @@ const renewShare = 0.6;
 
 /**
  * Exchanges keys for access tokens and caches them. Concurrent misses for one key share one call, unless that ends
- * before half of a request's own time is over; refused keys are cached for a few seconds. Both caches are bounded.
+ * before half of a request's own time is over, or began before a change of keys; refused keys are cached for a few
+ * seconds. Both caches are bounded.
  */
 export class KeyExchange {
   readonly #access: AccessClient;
   readonly #grants: LRUCache<string, Grant>;
   readonly #refusals: LRUCache<string, DomainError>;
-  /** With the deadline of the request that each was begun for. */
-  readonly #pending = new TransientMap<string, { readonly grant: Promise<Grant>; readonly deadlineMs: number }>();
+  readonly #pending = new TransientMap<string, PendingExchange>();
   /** For each exchange in flight, the changes of keys since it began. */
   readonly #changesMeanwhile = new Set<IsChanged[]>();
   /** Until these are settled, keys that they may concern are exchanged again for each request. */
@@ -152,17 +160,20 @@ export class KeyExchange {
   #exchange(cacheKey: string, request: ExchangeRequest): Promise<Grant> {
     const { deadlineMs } = request;
     const pending = this.#pending.get(cacheKey);
+    // One from before a change may be refused, and a refusal does not say whether the change concerns its key.
+    const isCurrent = pending?.changes.length === 0;
     // Otherwise it would fail with another's deadline long before its own, while the service may be back in a moment.
-    if (pending && pending.deadlineMs >= (monotonicMs() + deadlineMs) / 2) return pending.grant;
-    const grant = this.#callExchange(cacheKey, request).finally(() => {
+    if (isCurrent && pending.deadlineMs >= (monotonicMs() + deadlineMs) / 2) return pending.grant;
+    const changes: IsChanged[] = [];
+    const grant = this.#callExchange(cacheKey, request, changes).finally(() => {
       if (this.#pending.get(cacheKey)?.grant === grant) this.#pending.delete(cacheKey);
     });
-    this.#pending.set(cacheKey, { grant, deadlineMs });
+    this.#pending.set(cacheKey, { grant, deadlineMs, changes });
     return grant;
   }
 
-  async #callExchange(cacheKey: string, request: ExchangeRequest): Promise<Grant> {
-    const changes: IsChanged[] = [];
+  /** `changes` receives those that are made meanwhile. */
+  async #callExchange(cacheKey: string, request: ExchangeRequest, changes: IsChanged[]): Promise<Grant> {
     this.#changesMeanwhile.add(changes);
     try {
       for (;;) {
@@ -174,7 +185,7 @@ export class KeyExchange {
     }
   }
 
-  /** Undefined if a change meanwhile may have changed the answer. `changes` receives those that are made meanwhile. */
+  /** Undefined if a change meanwhile may have changed the grant. */
   async #ask(
     cacheKey: string,
     { key, workspaceId, ...options }: ExchangeRequest,
@@ -193,9 +204,7 @@ export class KeyExchange {
       this.counts.exchanges[isRefusal(error) ? "refused" : "failed"] += 1;
       if (!isRefusal(error)) throw error;
       this.#grants.delete(cacheKey);
-      // Whose key it is, a refusal does not say.
-      if (changes.length > 0) return undefined;
-      this.#refusals.set(cacheKey, error);
+      if (changes.length === 0) this.#refusals.set(cacheKey, error);
       throw error;
     }
   }
