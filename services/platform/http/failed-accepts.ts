@@ -7,7 +7,8 @@ const warnEveryMs = 5_000;
 /**
  * To be called once a server listens. A connection that cannot be accepted, because no file descriptor or memory is
  * left for it, is an error of the server; without a listener, it would end the process, which can still serve others.
- * There may be thousands in a second, so only some of them are logged.
+ * There may be thousands in a second, so only some of them are logged. For lack of file descriptors it is rare: libuv
+ * keeps one in reserve, closes such connections with it, and does not report them.
  */
 export function surviveFailedAccepts(server: Server, logger: Logger): void {
   let failed = 0;
