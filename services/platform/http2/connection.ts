@@ -80,6 +80,11 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     return this.#socket.destroyed;
   }
 
+  /** Whether no stream is open. */
+  get isIdle(): boolean {
+    return this.streams.size === 0;
+  }
+
   /** Checks that the peer is still there. */
   ping(onAnswer: () => void): void {
     this.#onPingAnswers.push(onAnswer);

@@ -107,7 +107,9 @@ export class GrpcServer {
       },
     });
     this.#connections.add(connection);
-    const stopPings = keepAlive(connection);
+    // Many gRPC clients, such as those of C++, Python and Ruby, read nothing, not even a ping, while they have no call. If we
+    // ended the connection then, they would notice only when their next call fails.
+    const stopPings = keepAlive(connection, () => !connection.isIdle);
     let grace: NodeJS.Timeout | undefined;
     // Jitter, so that not all of them end at once.
     const ageMaxMs = connectionAgeMaxMs * (0.9 + 0.2 * Math.random());
