@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { blockProcess } from "../../../test/support/block-process.ts";
 import { silentLogger } from "../observe/logger.ts";
 import { answerHalfClosed } from "./half-open.ts";
 import { bindHttpServer, closeHttpServer } from "./http-server.ts";
@@ -48,6 +49,18 @@ describe("answerHalfClosed", () => {
     const begunAtMs = performance.now();
     expect(await answerTo(request)).toBe("");
     expect(performance.now() - begunAtMs).toBeGreaterThan(900);
+  });
+
+  it("does not count the time for which this process was stalled", async () => {
+    server = createServer(async (request, response) => {
+      await new Promise((resolve) => request.socket.once("end", resolve));
+      setTimeout(blockProcess, 100, 1_500);
+      // An answer that takes several steps, such as calls of services.
+      for (let step = 0; step < 5; step += 1) await sleep(60);
+      response.end("answered");
+    });
+    answerHalfClosed(server);
+    expect(await answerTo(request)).toContain("answered");
   });
 
   it("waits for the rest of an answer that is still being sent", async () => {

@@ -17,16 +17,19 @@ export function answerHalfClosed(server: Server): void {
   });
 }
 
-const patienceMs = 1_000;
+/** A second, in steps: one in which this process was stalled counts as one, however long it took. */
+const [stepMs, silentSteps] = [100, 10];
 
 function closeUnlessAnswered(socket: Socket): void {
   let sent = socket.bytesWritten;
+  let silent = 0;
   const look = (): void => {
     // What is on its way to a slow reader has other time limits.
-    if (socket.bytesWritten === sent && socket.writableLength === 0) socket.destroy();
+    silent = socket.bytesWritten === sent && socket.writableLength === 0 ? silent + 1 : 0;
     sent = socket.bytesWritten;
+    if (silent === silentSteps) socket.destroy();
   };
-  // If this process was stalled, the answer of a service may have arrived without having been read.
-  const timer = setInterval(() => afterArrivals(look), patienceMs).unref();
+  // After a stall, the answer of a service may have arrived without having been read.
+  const timer = setInterval(() => afterArrivals(look), stepMs).unref();
   socket.once("close", () => clearInterval(timer));
 }
