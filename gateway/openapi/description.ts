@@ -33,7 +33,7 @@ export const description = {
 
 **Lists** take \`offset\` and \`limit\`; \`total_count\` counts all records, not those on the page. A value out of bounds is refused, never clamped.
 
-**Errors** have one shape: \`{"error": {"code", "message", "metadata"}}\`. An answer with status 500 or above means that nothing was stored, so the request may be sent again. The one exception is a database or a service that goes away during a commit and stays away; then, as after an answer that was lost, a retry is safe if the request had an \`Idempotency-Key\`.
+**Errors** have one shape: \`{"error": {"code", "message", "metadata"}}\`. An answer with status 500 or above means that nothing was stored, so the request may be sent again. The one exception is a database or a service that goes away during a commit and stays away, or whose answers are lost on their way; then, as after an answer that you did not get, a retry is safe if the request had an \`Idempotency-Key\`.
 
 Requests that are sent to an upstream are answered as the upstream answers, including its errors. On \`/api/v1/messages\`, our own errors have Anthropic's shape, too.
 
