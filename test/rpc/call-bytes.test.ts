@@ -38,7 +38,14 @@ function newSession({ grpcPort }: StubService): ClientHttp2Session {
 }
 
 /** A call whose answer is read only on request. */
-function send(session: ClientHttp2Session, { token }: StubService, path: string, content: Buffer): Sent {
+function send(session: ClientHttp2Session, service: StubService, path: string, content: Buffer): Sent {
+  const sent = begin(session, service, path);
+  sent.stream.end(grpcFrame(content));
+  return sent;
+}
+
+/** The same before anything of its content was sent. */
+function begin(session: ClientHttp2Session, { token }: StubService, path: string): Sent {
   const stream = session.request({
     ":method": "POST",
     ":path": path,
@@ -46,7 +53,6 @@ function send(session: ClientHttp2Session, { token }: StubService, path: string,
     te: "trailers",
     authorization: `Bearer ${token}`,
   });
-  stream.end(grpcFrame(content));
   let details = "";
   const status = new Promise<number>((resolve, reject) => {
     const see = (headers: Record<string, unknown>) => {
@@ -132,27 +138,44 @@ describe("requests in flight over gRPC", () => {
     expect(await statusOf(send(sessions[2], opened, checkPath, Buffer.alloc(0)))).toBe(0);
     // Also while there is room for nothing else.
     const others = newSession(opened);
-    beginCreation(sessions[2]).write(unfinished);
+    for (let count = 0; count < 200; count += 1) beginCall(sessions[2], creationPath);
     await expect.poll(() => statusOf(send(others, opened, readPath, Buffer.alloc(0)))).toBe(unavailable);
     expect(await statusOf(send(others, opened, checkPath, Buffer.alloc(0)))).toBe(0);
   });
 
-  it("are cut off while they arrive, once all take twice the budget", async () => {
+  it("are rejected while they arrive if there is no room, so that others arrive completely", async () => {
+    const { opened, waiting } = await openHeld(4 * mebibyte);
+    const session = newSession(opened);
+    // A connection has room for three of them.
+    const content = grpcFrame(creation(0.64 * mebibyte));
+    const creations = Array.from({ length: 4 }, () => begin(session, opened, creationPath));
+    for (const { stream } of creations) stream.write(content.subarray(0, 0.6 * mebibyte));
+    const statuses: number[] = [];
+    for (const each of creations) statusOf(each).then((status) => statuses.push(status));
+    await expect.poll(() => statuses).toContain(unavailable);
+    for (const { stream } of creations) if (stream.writable) stream.end(content.subarray(0.6 * mebibyte));
+    await expect.poll(() => waiting.length).toBeGreaterThan(0);
+    await expect.poll(() => waiting.length + statuses.length).toBe(creations.length);
+    for (const release of waiting) release();
+    await expect.poll(() => statuses).toHaveLength(creations.length);
+    expect(statuses.filter((status) => status === 0)).toHaveLength(waiting.length);
+  });
+
+  it("are cut off while they arrive, once all take twice the budget, even if they are probes", async () => {
     const { opened } = await openHeld(2 * mebibyte, { arrivalMaxMs: 600_000 });
     const sessions = Array.from({ length: 6 }, () => newSession(opened));
-    const streams = sessions.map(beginCreation);
+    const streams = sessions.map((session) => beginCall(session, checkPath));
     // They have all begun once what follows is answered.
     await Promise.all(sessions.map((session) => statusOf(send(session, opened, checkPath, Buffer.alloc(0)))));
+    const unfinished = grpcFrame(Buffer.alloc(0.9 * mebibyte)).subarray(0, -1);
     for (const stream of streams) stream.write(unfinished);
     const resetWith = () => streams.map(({ rstCode }) => rstCode);
     await expect.poll(resetWith).toContain(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   });
 
-  /** A creation without its last byte. */
-  const unfinished = grpcFrame(creation(0.9 * mebibyte)).subarray(0, -1);
-
-  function beginCreation(session: ClientHttp2Session): ClientHttp2Stream {
-    const stream = session.request({ ":method": "POST", ":path": creationPath, "content-type": "application/grpc" });
+  /** A call of which nothing but the headers is sent. */
+  function beginCall(session: ClientHttp2Session, path: string): ClientHttp2Stream {
+    const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc" });
     return stream.on("error", () => {});
   }
 

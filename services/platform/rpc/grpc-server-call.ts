@@ -89,18 +89,20 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
   onData(chunk: Buffer): void {
     this.reservation.received(chunk.length);
     this.#request.count(chunk.length);
-    // A caller that keeps sending after a message that was too large has already been answered.
+    // A caller that keeps sending although there was no room, or its message was too large, has already been answered.
     if (this.#request.isEndless || this.#bytes.isFlooded) this.#stream.reset(errorCodes.enhanceYourCalm);
     else if (this.#phase === "reading") {
+      if (this.#isRefused) this.#request.refuse(overloaded());
       this.#request.add(chunk);
-      if (this.#request.isTooLarge) this.#handle();
+      // Requests arrive side by side: if a refused one kept what it holds until it is complete, all others would be refused.
+      if (this.#isRefused || this.#request.isTooLarge) this.#handle();
     }
   }
 
   onEnd(): void {
     if (this.#phase !== "reading") return;
     this.#request.end();
-    if (this.reservation.isRefused && !this.#method.isProbe) this.#request.refuse(overloaded());
+    if (this.#isRefused) this.#request.refuse(overloaded());
     this.#handle();
   }
 
@@ -112,6 +114,11 @@ export class GrpcServerCall implements IncomingCall, StreamListener {
     if (phase === "reading") this.#method.refused(this.#endOf(code), this);
     if (phase === "working") this.earlyEnd = this.#endOf(code);
     this.#canceled?.abort();
+  }
+
+  /** Whether there was no room for it. */
+  get #isRefused(): boolean {
+    return this.reservation.isRefused && !this.#method.isProbe;
   }
 
   #handle(): void {
