@@ -465,6 +465,22 @@ describe.concurrent("a channel to a DNS name", () => {
     expect(lookups).toBe(before);
   });
 
+  it("finds the successors of processes that vanished without closing their connections", async ({ expect }) => {
+    const a = await new Process("a").start("127.0.0.1");
+    const [b, c] = [new Process("b"), new Process("c")];
+    b.port = a.port;
+    c.port = a.port;
+    await b.start("127.0.0.2");
+    await c.start("127.0.0.3");
+    let addresses = ["127.0.0.1", "127.0.0.2"];
+    const channel = open(`service.test:${a.port}`, async () => addresses.map((address) => ({ address })));
+    await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
+    for (const process of [a, b]) process.before = () => new Promise(() => {});
+    addresses = ["127.0.0.3"];
+    const answer = () => call(channel, 1_000).catch(({ kind }) => kind);
+    await expect.poll(answer, beforePings).toBe("c");
+  });
+
   it("keeps its addresses if the name does not resolve", async ({ expect }) => {
     const a = await new Process("a").start();
     let fault: Error | undefined = new Error("ENOTFOUND");

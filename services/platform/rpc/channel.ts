@@ -112,10 +112,10 @@ export class Channel {
   }
 
   #open(peer: Peer): Endpoint {
-    return new Endpoint({ peer, onChange: () => this.#choose(), onWatchEnd: () => this.#lookUpSoon() });
+    return new Endpoint({ peer, onChange: () => this.#choose(), onMayBeGone: () => this.#lookUpSoon() });
   }
 
-  /** When a connection ends: a process was replaced, or it is time to discover new ones. */
+  /** When a connection ends or a process stops answering: it was replaced, or it is time to discover new ones. */
   #lookUpSoon(): void {
     if (this.#lookupTimer || this.#isClosed || this.#names.length === 0) return;
     const delayMs = Math.max(0, this.#lookedUpAtMs + lookupIntervalMs - monotonicMs());

@@ -17,8 +17,8 @@ const rewatchMaxMs = 2_000;
 interface EndpointParts {
   readonly peer: Peer;
   readonly onChange: () => void;
-  /** The connection may have ended, and the process behind it may be gone for good. */
-  readonly onWatchEnd: () => void;
+  /** The process may be gone for good: its connection has ended, or it has stopped answering. */
+  readonly onMayBeGone: () => void;
 }
 
 /** One process behind a target. Its readiness is watched all the time (`grpc.health.v1`). */
@@ -46,6 +46,7 @@ export class Endpoint {
     if (!this.#isServing) return;
     this.#set(false);
     this.#startWatch();
+    this.#parts.onMayBeGone();
   }
 
   /** Calls in flight are answered. */
@@ -90,6 +91,6 @@ export class Endpoint {
     const delayMs = code === Code.Unimplemented ? rewatchMaxMs : rewatchFirstMs * 2 ** this.#failures;
     this.#failures += 1;
     this.#timer = setTimeout(() => this.#startWatch(), Math.min(rewatchMaxMs, delayMs)).unref();
-    this.#parts.onWatchEnd();
+    this.#parts.onMayBeGone();
   }
 }
