@@ -21,7 +21,7 @@ export async function openGateway(
   const metrics = new Metrics("gateway");
   const tracer = await openTracer("gateway", { ...config, logger }, lifecycle);
   const clients = openClients(config, lifecycle, metrics);
-  const health = new Health([clients.haveBeenReady], () => lifecycle.draining);
+  const health = new Health({ "the services": clients.haveBeenReady }, () => lifecycle.draining);
 
   // On a separate port: metrics are not public.
   const metricsServer = createHttpServer(inTurn(operationsHandler({ ...metricsPage(metrics), ...probes(health) })));

@@ -14,7 +14,7 @@ export async function openApiDocument(): Promise<string> {
   const logger = pino({ level: "error" }, pino.destination(2));
   const lifecycle = new Lifecycle(logger);
   const clients = openClients(config, lifecycle);
-  const health = new Health([], () => false);
+  const health = new Health({}, () => false);
   const metrics = new Metrics("gateway");
   const inferenceMetrics = new InferenceMetrics(metrics.registry);
   const upstreams = await Upstreams.open({ file: undefined, environment: {}, logger, onCheck: () => {} });

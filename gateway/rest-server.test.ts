@@ -33,7 +33,7 @@ it("answers 500 if a service reports a canceled call while the client is still c
     clients,
     upstreams: await Upstreams.open({ file: undefined, environment: {}, logger, onCheck: () => {} }),
     inferenceMetrics: new InferenceMetrics(metrics.registry),
-    health: new Health([], () => false),
+    health: new Health({}, () => false),
     logger,
     metrics,
   });

@@ -72,7 +72,7 @@ export async function openOrganizationService(
       serveService(WorkspaceService, workspaceService(administered), parts),
       serveService(OrganizationService, organizationService(pool, administered), parts),
     ],
-    readinessChecks: [schemaIsCurrent(pool, organizationMigrations)],
+    readinessChecks: { "the database": schemaIsCurrent(pool, organizationMigrations) },
     operations: { "/.well-known/jwks.json": async () => json(200, { keys: jwks }) },
   });
 }

@@ -70,7 +70,10 @@ export async function openPresetService(
         largeMethods: ["createVersion", "batchCreateVersions"],
       }),
     ],
-    readinessChecks: [schemaIsCurrent(pool, presetMigrations), () => verifier.check()],
+    readinessChecks: {
+      "the database": schemaIsCurrent(pool, presetMigrations),
+      "the organization service": () => verifier.check(),
+    },
     operations: {},
   });
 }

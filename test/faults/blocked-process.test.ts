@@ -119,7 +119,7 @@ describe("a process blocked for longer than a readiness check may take", () => {
     const check = async () => {
       await once(socket, "data");
     };
-    expect(await new Health([check], () => false).fault()).toBeUndefined();
+    expect(await new Health({ check }, () => false).fault()).toBeUndefined();
     socket.destroy();
     database.close();
   });

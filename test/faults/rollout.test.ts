@@ -49,7 +49,7 @@ async function startPod(host: string, grpcPort: number): Promise<{ lifecycle: Li
     grpcTls: undefined,
     traces: undefined,
     services: [access],
-    readinessChecks: [],
+    readinessChecks: {},
     operations: {},
     logger,
     metrics,

@@ -76,7 +76,7 @@ beforeAll(async () => {
     grpcPort: 0,
     httpPort: 0,
     services: [access, keys, workspaces],
-    readinessChecks: [],
+    readinessChecks: {},
     operations: {},
   });
   const ports = { port: 0, metricsPort: 0, organizationTarget: `127.0.0.1:${grpc}` };

@@ -80,7 +80,7 @@ describe("gRPC with TLS", () => {
   });
 
   async function serve(tls: TlsFiles | undefined): Promise<number> {
-    const health = new ProcessHealth([], () => false);
+    const health = new ProcessHealth({}, () => false);
     const parts = { logger: silentLogger(), metrics: new Metrics("test") };
     const server = new GrpcServer([serveHealth(health, [], parts)], parts.logger);
     servers.push(server);
@@ -191,7 +191,7 @@ describe("the migration from plaintext to TLS", () => {
     mode === "off" ? undefined : { ...ours.issue(join(folder, name)), mode };
 
   async function serve(mode: TlsMode | "off"): Promise<number> {
-    const health = new ProcessHealth([], () => false);
+    const health = new ProcessHealth({}, () => false);
     const parts = { logger: silentLogger(), metrics: new Metrics("test") };
     const server = new GrpcServer([serveHealth(health, [], parts)], parts.logger);
     servers.push(server);

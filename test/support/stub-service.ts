@@ -60,7 +60,7 @@ export async function openStubService({ methods = {}, callBytes = {} }: StubOpti
     grpcPort: 0,
     httpPort: 0,
     services: [serveService(PresetService, implementation, { logger, metrics, verifier, largeMethods })],
-    readinessChecks: [],
+    readinessChecks: {},
     operations: {},
     logger,
     metrics,

@@ -22,10 +22,10 @@ async function serve(operations: Operations): Promise<string> {
 
 describe("operations pages", () => {
   it.each([
-    ["a ready process", [], 200, { status: "ready" }],
+    ["a ready process", {}, 200, { status: "ready" }],
     [
       "a process that is not ready",
-      [() => Promise.reject(new Error("no database"))],
+      { database: () => Promise.reject(new Error("no database")) },
       503,
       { status: "not ready", reason: "no database" },
     ],

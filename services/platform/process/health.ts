@@ -4,6 +4,9 @@ import { afterArrivals } from "../time/next-turn.ts";
 /** Says whether a process can do its work right now; throws or rejects if it cannot. */
 export type ReadinessCheck = () => Promise<void>;
 
+/** By who has to answer: for the report that one has not. */
+export type ReadinessChecks = Readonly<Record<string, ReadinessCheck>>;
+
 /** How old the answer to a probe may be, so that many probes cause one check. */
 const checkMaxAgeMs = 1_000;
 /** A check that takes longer has failed: a database that vanished silently never answers. */
@@ -11,11 +14,11 @@ const checkTimeoutMs = 2_000;
 
 /** Whether a process may be sent work: all its checks pass and it is not draining. */
 export class Health {
-  readonly #checks: readonly ReadinessCheck[];
+  readonly #checks: ReadinessChecks;
   readonly isDraining: () => boolean;
   #last: { readonly atMs: number; readonly fault: Promise<string | undefined> } | undefined;
 
-  constructor(checks: readonly ReadinessCheck[], isDraining: () => boolean) {
+  constructor(checks: ReadinessChecks, isDraining: () => boolean) {
     this.#checks = checks;
     this.isDraining = isDraining;
   }
@@ -31,10 +34,15 @@ export class Health {
 
   async #check(): Promise<string | undefined> {
     const timeout = Promise.withResolvers<never>();
-    const giveUp = () => timeout.reject(new Error("a check of readiness has not answered in 2 seconds"));
+    const waitedFor = new Set(Object.keys(this.#checks));
+    const giveUp = () => timeout.reject(new Error(`no answer in 2 seconds from ${[...waitedFor].join(" and ")}`));
     const timer = setTimeout(() => afterArrivals(giveUp), checkTimeoutMs);
     try {
-      await Promise.race([Promise.all(this.#checks.map((check) => check())), timeout.promise]);
+      const passed = Object.entries(this.#checks).map(async ([subject, check]) => {
+        await check();
+        waitedFor.delete(subject);
+      });
+      await Promise.race([Promise.all(passed), timeout.promise]);
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);

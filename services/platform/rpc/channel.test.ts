@@ -47,7 +47,7 @@ class Process {
       if (!this.isReady) throw new Error("not ready");
     };
     const watching = { ...middleware, metrics: this.#metrics };
-    const health = serveHealth(new Health([check], () => false), [], watching);
+    const health = serveHealth(new Health({ check }, () => false), [], watching);
     const access = serveOpenService(
       AccessService,
       {

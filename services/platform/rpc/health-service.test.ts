@@ -32,7 +32,7 @@ it("rejects watchers above its limit, and accepts another once one has left", as
 
 async function serve(): Promise<Client> {
   const middleware = { logger: silentLogger(), metrics: new Metrics("test"), isProbe: true };
-  const server = new GrpcServer([serveHealth(new Health([], () => false), [], middleware)], middleware.logger);
+  const server = new GrpcServer([serveHealth(new Health({}, () => false), [], middleware)], middleware.logger);
   const port = await server.listen(host, 0, undefined);
   closers.push(() => server.close(0));
   const client = new Client(`${host}:${port}`, credentials.createInsecure());

@@ -3,7 +3,7 @@ import { metricsPage, type Operations, operationsHandler, probes } from "../http
 import type { Logger } from "../observe/logger.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { ProcessConfig } from "../process/config.ts";
-import { Health, type ReadinessCheck } from "../process/health.ts";
+import { Health, type ReadinessChecks } from "../process/health.ts";
 import type { Lifecycle } from "../process/lifecycle.ts";
 import { CallBytes } from "./call-bytes.ts";
 import { createConnectServer } from "./connect-server.ts";
@@ -15,7 +15,7 @@ interface ServerOptions extends ProcessConfig {
   readonly grpcPort: number;
   readonly httpPort: number;
   readonly services: readonly ServedService[];
-  readonly readinessChecks: readonly ReadinessCheck[];
+  readonly readinessChecks: ReadinessChecks;
   /** Pages beside probes and metrics. */
   readonly operations: Operations;
   readonly logger: Logger;
