@@ -113,6 +113,19 @@ it("fails with the first error if every address refuses", async () => {
   expect(await open([refusing, refusingV6]).outcome).toEqual({ code: "ECONNREFUSED" });
 });
 
+it.each([["127.0.0.1"], ["upstream.test"]])("fails if it cannot even begin to connect to %s", async (host) => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const connect = () => {
+    throw new Error("unusable");
+  };
+  const lookUp = async () => [{ address: good, family: 4 }];
+  new Opening(
+    { host, timeoutMs: 5_000, connect, openEvent: "connect", lookUp },
+    { onOpen: () => resolve("open"), onFailed: ({ message }) => resolve(message) },
+  );
+  expect(await promise).toBe("unusable");
+});
+
 it("fails when its time is over, and leaves nothing behind", async () => {
   expect(await open([dead, dead2], 300).outcome).toEqual({ code: "ETIMEDOUT" });
   expect([...sockets.values()].map(({ destroyed }) => destroyed)).toEqual([true, true]);

@@ -70,7 +70,14 @@ export class Opening {
     const address = this.#isSettled ? undefined : this.#addresses.shift();
     if (address === undefined) return;
     if (this.#addresses.length > 0) this.#nextTimer = setTimeout(() => this.#tryNext(), this.#headStartMs);
-    const socket = this.#parts.connect(address);
+    let socket: Socket;
+    try {
+      socket = this.#parts.connect(address);
+    } catch (error) {
+      // Such as one of TLS, about a setting. No other address would do better.
+      queueMicrotask(() => this.#fail(error as Error));
+      return;
+    }
     this.#sockets.add(socket);
     const onOpen = () => {
       socket.off("error", onError);
