@@ -71,7 +71,7 @@ describe("a client that answers no ping", () => {
   /** Sends these frames, and returns once the server has read them. `types` are those of the frames that it sends. */
   async function connectSilently(...frames: Buffer[]): Promise<{ client: Socket; types: number[] }> {
     const middleware = { logger: silentLogger(), metrics: new Metrics("test"), isProbe: true };
-    const server = new GrpcServer([serveHealth(new Health([], () => false), [], middleware)], middleware.logger);
+    const server = new GrpcServer([serveHealth(new Health({}, () => false), [], middleware)], middleware.logger);
     const client = connect(await server.listen(host, 0, undefined), host);
     closers.push(
       () => server.close(0),
