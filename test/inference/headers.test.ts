@@ -137,6 +137,17 @@ describe("answer headers", () => {
     expect([answer.status, await answer.text()]).toEqual([400, '{"error":1}']);
   });
 
+  it.each(["messages", "messages/count_tokens"] as const)(
+    "of %s also have the request id where Anthropic's clients look for it",
+    async (call) => {
+      for (const status of [200, 429]) {
+        upstream.script = answerWith(status, "{}", { "request-id": "theirs" });
+        const { headers } = await stack.send(call, body);
+        expect(headers.get("request-id")).toBe(headers.get("x-request-id"));
+      }
+    },
+  );
+
   it("that occur twice are forwarded as they are", async () => {
     upstream.script = (_request, socket) => {
       const lines = ["content-type: text/event-stream", "x-ratelimit-limit: 1", "x-ratelimit-limit: 2"];

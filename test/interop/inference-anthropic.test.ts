@@ -45,6 +45,14 @@ describe("a message from the Anthropic client", () => {
     expect(response.headers.get("x-setpoint-preset")).toBe("bot@1");
   });
 
+  it("has the id of its request", async () => {
+    for (const stream of [false, true]) {
+      const { request_id: requestId, response } = await client.messages.create({ ...ask, stream }).withResponse();
+      expect(requestId).toMatch(uuidV7);
+      expect(requestId).toBe(response.headers.get("x-request-id"));
+    }
+  });
+
   it("can be streamed", async () => {
     const events: string[] = [];
     const stream = client.messages.stream(ask).on("streamEvent", ({ type }) => events.push(type));

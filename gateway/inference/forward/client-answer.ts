@@ -123,9 +123,11 @@ export class ClientAnswer {
   }
 
   #writeHead(status: number, headers: AnswerHeaders, isStream: boolean, isDraining: boolean): void {
-    const { reply, explanation, hiddenSecret } = this.#request;
+    const { reply, dialect, explanation, hiddenSecret } = this.#request;
     const own = reply.hijack().getHeaders() as Record<string, string>;
     passOnHeaders(status, headers, own, hiddenSecret);
+    // Where Anthropic's clients look for it, as on our own errors.
+    if (dialect === "messages") own["request-id"] = reply.request.id;
     own["x-setpoint-upstream"] = this.#upstream.name;
     if (isStream) own["x-accel-buffering"] = "no";
     else if (explanation !== undefined) own["x-setpoint-provenance"] = explanation;
