@@ -104,7 +104,7 @@ describe.each(dialectNames)("a %s stream that breaks", (dialect) => {
       } else {
         const data = JSON.parse(last?.data ?? "");
         expect(last?.event).toBe("error");
-        expect(data).toEqual({ type: "error", code: "502", message, param: null, sequence_number: 42 });
+        expect(data).toEqual({ type: "error", code: "server_error", message, param: null, sequence_number: 42 });
         expect(ErrorEvent$inboundSchema.safeParse(data).error).toBeUndefined();
       }
     },

@@ -23,7 +23,10 @@ export function errorEvent(broken: BrokenStream): string {
   return `${isInEvent ? "\n\n" : ""}${name}data: ${JSON.stringify(errorData[dialect](broken))}\n\n`;
 }
 
-/** Strict clients require each of these fields. */
+/**
+ * Strict clients require each of these fields. In responses, some take a code that OpenAI does not use for a fault of
+ * the caller.
+ */
 const errorData: Readonly<Record<DialectName, (broken: BrokenStream) => unknown>> = {
   "chat/completions": ({ status, message, model, requestId }) => ({
     id: requestId,
@@ -38,9 +41,9 @@ const errorData: Readonly<Record<DialectName, (broken: BrokenStream) => unknown>
     error: { type: anthropicErrorType(status), message },
     request_id: requestId,
   }),
-  responses: ({ status, message, tail }) => ({
+  responses: ({ message, tail }) => ({
     type: "error",
-    code: String(status),
+    code: "server_error",
     message,
     param: null,
     sequence_number: nextSequenceNumber(tail),
