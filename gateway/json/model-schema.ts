@@ -72,6 +72,11 @@ export const modelsSchema: TSchema = Type.Object({
     description: "How many there are in total, not on this page.",
     examples: [1],
   }),
+  first_id: nullable("string", { description: "The id of the first model on this page." }),
+  last_id: nullable("string", { description: "The id of the last one: the `after_id` of the next page." }),
+  has_more: Type.Boolean({
+    description: "Whether there is a next page; with `before_id`, whether there is one before.",
+  }),
 });
 
 export const modelCountSchema: TSchema = Type.Object({

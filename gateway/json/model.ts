@@ -2,12 +2,17 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Preset } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { isoTimeFrom } from "../../services/platform/domain/iso-time.ts";
 
+export function presetModelId({ slug }: Preset): string {
+  return `@preset/${slug}`;
+}
+
 /** A preset as a model that a request may name. */
-export function presetModelJson({ slug, name, description, createTime, designatedVersionNumber }: Preset): string {
+export function presetModelJson(preset: Preset): string {
+  const { slug, name, description, createTime, designatedVersionNumber } = preset;
   // An older preset service does not report the number.
   const version = designatedVersionNumber > 0 ? `, version ${designatedVersionNumber}` : "";
   return modelJson({
-    id: `@preset/${slug}`,
+    id: presetModelId(preset),
     name,
     owner: "setpoint",
     createdMs: createTime ? timestampMs(createTime) : 0,

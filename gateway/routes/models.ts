@@ -2,12 +2,12 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Static } from "typebox";
 import { type Preset, PresetStatus } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { ListPresetsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
-import { isOfKind } from "../../services/platform/domain/domain-error.ts";
+import { invalidRequest, isOfKind } from "../../services/platform/domain/domain-error.ts";
 import { int32Max } from "../../services/platform/domain/limits.ts";
 import { type Page, pageLimitMax } from "../../services/platform/domain/page.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
-import { presetModelJson, upstreamModelJson } from "../json/model.ts";
+import { presetModelId, presetModelJson, upstreamModelJson } from "../json/model.ts";
 import { modelCountSchema, modelsSchema } from "../json/model-schema.ts";
 import { Type } from "../json/schema-builder.ts";
 import { refusedWith, success } from "../openapi/answers.ts";
@@ -25,8 +25,16 @@ const listQuery = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: limitMax,
-      description: `Maximum models to return. Default: ${limitDefault} if \`offset\` is given, otherwise all.`,
+      description: `Maximum models to return. Default: ${limitDefault} if \`offset\` or an id is given, otherwise all.`,
     }),
+  ),
+  after_id: Type.Optional(
+    Type.String({
+      description: "Instead of `offset`: lists what comes after the model with this id, as clients of Anthropic do.",
+    }),
+  ),
+  before_id: Type.Optional(
+    Type.String({ description: "Instead of `offset`: lists what comes directly before the model with this id." }),
   ),
   ...workspaceQuery,
 });
@@ -67,11 +75,12 @@ export function modelRoutes(app: FastifyInstance, access: Access, { presets }: C
   const lister =
     ({ caller }: FastifyRequest, statuses: PresetStatus[]): ListPresets =>
     async ({ offset, limit }) => {
-      const request = { offset, limit: Math.min(limit, pageLimitMax), statuses };
+      // The service takes 0 for its default.
+      const request = { offset, limit: Math.min(Math.max(limit, 1), pageLimitMax), statuses };
       const { presets: items, totalCount } = await caller
         .call((options) => presets.listPresets(request, options))
         .catch(emptyIfNotAllowed);
-      return { items, totalCount };
+      return { items: limit > 0 ? items : [], totalCount };
     };
 
   for (const [path, schema] of [
@@ -79,12 +88,14 @@ export function modelRoutes(app: FastifyInstance, access: Access, { presets }: C
     ["/api/v1/models/user", listForUserSchema],
   ] as const) {
     app.get<{ Querystring: Static<typeof listQuery> }>(path, { schema, onRequest }, async (request, reply) => {
-      const page = pageOf(request.query);
+      const names = namedModels(upstreams);
       // Counting by status takes longer the more presets there are. It is done for a page, but not for each part of the
       // whole list.
-      const list = lister(request, page ? [PresetStatus.ACTIVE] : []);
+      const listAll = lister(request, []);
+      const page = await pageOf(request.query, (id) => countBefore(id, listAll, names));
+      const list = page ? lister(request, [PresetStatus.ACTIVE]) : listAll;
       const first = await list(page ?? everything);
-      return sendParts(reply, modelParts(list, page, first, namedModels(upstreams)));
+      return sendParts(reply, modelParts(list, page, first, names));
     });
   }
 
@@ -99,10 +110,48 @@ type ListPresets = (page: Page) => Promise<ListPart<Preset>>;
 
 const everything: Page = { offset: 0, limit: Number.POSITIVE_INFINITY };
 
+interface ModelPage extends Page {
+  /** Whether the list is being read towards its beginning. */
+  readonly isBackward?: boolean;
+}
+
 /** Undefined if all are asked for. */
-function pageOf({ offset, limit }: Static<typeof listQuery>): Page | undefined {
-  if (offset === undefined && limit === undefined) return undefined;
-  return { offset: offset ?? 0, limit: limit ?? limitDefault };
+async function pageOf(
+  { offset, limit, after_id: afterId, before_id: beforeId }: Static<typeof listQuery>,
+  countBefore: (id: string) => Promise<number | undefined>,
+): Promise<ModelPage | undefined> {
+  const path = beforeId === undefined ? "after_id" : "before_id";
+  const id = beforeId ?? afterId;
+  if (id === undefined) {
+    return offset === undefined && limit === undefined
+      ? undefined
+      : { offset: offset ?? 0, limit: limit ?? limitDefault };
+  }
+  if (offset !== undefined || (afterId !== undefined && beforeId !== undefined)) {
+    throw invalidRequest([{ path, message: "must be the only one of `offset`, `after_id` and `before_id`" }]);
+  }
+  const count = await countBefore(id);
+  if (count === undefined) throw invalidRequest([{ path, message: "must be the id of a model that is listed" }]);
+  const size = limit ?? limitDefault;
+  if (beforeId === undefined) return { offset: count + 1, limit: size };
+  return { offset: Math.max(0, count - size), limit: Math.min(count, size), isBackward: true };
+}
+
+/** How many models are listed before this one; undefined if it is not listed itself. */
+async function countBefore(id: string, list: ListPresets, names: readonly string[]): Promise<number | undefined> {
+  let count = 0;
+  for await (const presets of listParts(everything, await list(everything), list)) {
+    const ids = presets.filter(isActive).map(presetModelId);
+    const index = ids.indexOf(id);
+    if (index >= 0) return count + index;
+    count += ids.length;
+  }
+  const index = names.indexOf(id);
+  return index < 0 ? undefined : count + index;
+}
+
+function isActive({ status }: Preset): boolean {
+  return status === PresetStatus.ACTIVE;
 }
 
 /** A key that may neither read nor use presets sees none. */
@@ -120,23 +169,31 @@ function namedModels(upstreams: ModelTable): string[] {
 /** The answer, part by part: a workspace may have any number of presets. */
 async function* modelParts(
   list: ListPresets,
-  page: Page | undefined,
+  page: ModelPage | undefined,
   first: ListPart<Preset>,
   names: readonly string[],
 ): AsyncGenerator<string> {
   yield '{"object":"list","data":[';
   let count = 0;
-  const join = (models: readonly string[]): string => {
-    const separator = count > 0 && models.length > 0 ? "," : "";
-    count += models.length;
-    return separator + models.join(",");
+  let firstId: string | null = null;
+  let lastId: string | null = null;
+  const join = <Item>(items: readonly Item[], idOf: (item: Item) => string, toJson: (item: Item) => string): string => {
+    const separator = count > 0 && items.length > 0 ? "," : "";
+    count += items.length;
+    const ids = items.map(idOf);
+    firstId ??= ids.at(0) ?? null;
+    lastId = ids.at(-1) ?? lastId;
+    return separator + items.map(toJson).join(",");
   };
   for await (const presets of listParts(page ?? everything, first, list)) {
-    yield join(presets.filter(({ status }) => status === PresetStatus.ACTIVE).map(presetModelJson));
+    yield join(presets.filter(isActive), presetModelId, presetModelJson);
   }
   const presetCount = page ? first.totalCount : count;
-  const { offset, limit } = page ?? everything;
+  const { offset, limit, isBackward }: ModelPage = page ?? everything;
   const behind = names.slice(Math.max(0, offset - presetCount), Math.max(0, offset + limit - presetCount));
-  yield join(behind.map(upstreamModelJson));
-  yield `],"links":{"next":null},"total_count":${presetCount + names.length}}`;
+  yield join(behind, (name) => name, upstreamModelJson);
+  const totalCount = presetCount + names.length;
+  const hasMore = isBackward ? offset > 0 : offset + limit < totalCount;
+  const ends = `"first_id":${JSON.stringify(firstId)},"last_id":${JSON.stringify(lastId)},"has_more":${hasMore}`;
+  yield `],"links":{"next":null},"total_count":${totalCount},${ends}}`;
 }

@@ -50,6 +50,33 @@ describe("models", () => {
     expect(await list(query)).toEqual({ ids: everything.slice(offset, offset + limit), total: everything.length });
   });
 
+  it.each([
+    ["?limit=1", 0, 1, true],
+    ["?after_id=@preset/second&limit=1", 1, 1, true],
+    ["?after_id=@preset/second", 1, 500, true],
+    ["?after_id=@preset/first&limit=2", 2, 2, true],
+    ["?after_id=vendor/model-9&limit=591", 12, 591, false],
+    ["?after_id=other/model&limit=2", 603, 2, false],
+    ["?before_id=vendor/model-1&limit=2", 1, 2, true],
+    ["?before_id=vendor/model-1&limit=3", 0, 3, false],
+    ["?before_id=vendor/model-1", 0, 3, false],
+    ["?before_id=@preset/second&limit=2", 0, 0, false],
+  ])("are paged by id, as clients of Anthropic do: %s", async (query, offset, limit, hasMore) => {
+    const ids = everything.slice(offset, offset + limit);
+    expect(await list(query)).toEqual({ ids, total: everything.length });
+    const ends = { first_id: ids.at(0) ?? null, last_id: ids.at(-1) ?? null, has_more: hasMore };
+    expect((await get(`/models${query}`)).json).toMatchObject(ends);
+  });
+
+  it.each(["?after_id=@preset/disabled", "?before_id=", "?after_id=@preset/first&offset=1", "?before_id=b&after_id=a"])(
+    "are not paged by what does not say where: %s",
+    async (query) => {
+      const { status, json } = await get(`/models${query}`);
+      const issues = json.error?.metadata.issues;
+      expect([status, issues]).toEqual([400, [{ path: query.slice(1).split("=")[0], message: expect.any(String) }]]);
+    },
+  );
+
   it("of an upstream have every field that clients require", async () => {
     const { json } = await get<object[]>("/models?offset=2&limit=1");
     expect(json.data).toEqual([

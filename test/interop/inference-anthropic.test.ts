@@ -118,6 +118,13 @@ describe("models in the Anthropic client", () => {
     expect(data.map(({ id }) => id)).toEqual(["@preset/bot", "echo/small"]);
   });
 
+  it("are listed page by page", async () => {
+    const page = await client.models.list({ limit: 1 });
+    const ids: string[] = [];
+    for await (const { id } of page) ids.push(id);
+    expect([page.data.length, ids]).toEqual([1, ["@preset/bot", "echo/small"]]);
+  });
+
   it("can be retrieved", async () => {
     expect(await client.models.retrieve("@preset/bot")).toMatchObject({ id: "@preset/bot" });
   });
