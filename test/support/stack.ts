@@ -88,6 +88,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     }),
     ...options.preset,
   });
+  const closeServices = async () => {
+    for (const part of [preset, organization]) await part.stop();
+    await Promise.all([organizationDatabase.drop(), presetDatabase.drop()]);
+  };
   const gateway = await startPart(logger, openGateway, {
     ...readGatewayConfig({
       ...common,
@@ -99,6 +103,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       REFUSED_KEY_RATE_LIMIT: "0",
     }),
     ...options.gateway,
+  }).catch(async (error: unknown) => {
+    await closeServices();
+    throw error;
   });
 
   const organizationPool = openPool(organizationDatabase.url, 2);
@@ -122,9 +129,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     create: (slug, body = { messages: [] }, { dialect = "chat/completions", query = "", ...parts } = {}) =>
       request("POST", `${baseUrl}/api/v1/presets/${slug}/${dialect}${query}`, { key: tenant.apiKey, body, ...parts }),
     close: async () => {
-      for (const part of [gateway, preset, organization]) await part.stop();
+      await gateway.stop();
       await Promise.all([organizationPool.end(), presetPool.end()]);
-      await Promise.all([organizationDatabase.drop(), presetDatabase.drop()]);
+      await closeServices();
     },
   };
 }
