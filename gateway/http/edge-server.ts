@@ -32,7 +32,7 @@ export function createEdgeServer(listener: RequestListener, exchanges: Exchanges
   });
   // The caller is told to send the body only when it is read, which is after the key was accepted.
   server.on("checkContinue", (request, response) => {
-    request.once("resume", () => {
+    onceRead(request, () => {
       if (!response.headersSent) response.writeContinue();
     });
     server.emit("request", request, response);
@@ -46,6 +46,18 @@ export function createEdgeServer(listener: RequestListener, exchanges: Exchanges
   // An unknown expectation is refused by the header rules.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return server;
+}
+
+/** A body is read by letting it flow or, as iterators do, by listening for when it is readable. */
+function onceRead(request: IncomingMessage, begin: () => void): void {
+  const settle = () => {
+    request.off("resume", settle).off("newListener", onListener);
+    begin();
+  };
+  const onListener = (event: string | symbol) => {
+    if (event === "readable") settle();
+  };
+  request.once("resume", settle).on("newListener", onListener);
 }
 
 /**

@@ -171,12 +171,17 @@ describe("a client that sends Expect: 100-continue", () => {
     expect(connection.statuses).toEqual([status]);
   });
 
-  it("gets 100 with a valid key, and then its answer", async () => {
-    const body = '{"messages":[]}';
+  it.each([
+    ["a small body", "", false],
+    ["a large body", "x".repeat(100_000), false],
+    ["a body of unknown length", "", true],
+  ])("gets 100 with a valid key, and then its answer: %s", async (_name, content, isChunked) => {
+    const body = JSON.stringify({ messages: [{ role: "system", content }] });
+    const head = ask(stack.apiKey, body.length);
     const connection = await RawConnection.open(stack.baseUrl);
-    connection.send(ask(stack.apiKey, body.length));
+    connection.send(isChunked ? head.replace(/Content-Length: .*/, "Transfer-Encoding: chunked") : head);
     await expect.poll(() => connection.statuses).toEqual([100]);
-    connection.send(body);
+    connection.send(isChunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body);
     await expect.poll(() => connection.statuses).toEqual([100, 200]);
     connection.hangUp();
   });
