@@ -12,7 +12,7 @@ import { openPool, type Pool, type RowDataPacket } from "../../services/platform
 import { schemaIsCurrent } from "../../services/platform/mysql/schema.ts";
 import { CommandError } from "../../services/platform/process/command-error.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, isSharded, type TestDatabase } from "../support/database.ts";
 import { type DatabaseProxy, openDatabaseProxy } from "../support/database-proxy.ts";
 
 let database: TestDatabase;
@@ -156,6 +156,26 @@ describe("migrate", () => {
       expect((await pool.query<RowDataPacket[]>(lockRow))[0]).toEqual([]);
     });
   });
+
+  // Vitess has its own ways of altering tables.
+  it.skipIf(isSharded)(
+    "lets others use a table whose ALTER waits for a transaction, and makes it afterwards",
+    async () => {
+      await run();
+      write("0003_third", "ALTER TABLE first ADD COLUMN name VARCHAR(10)");
+      const open = await pool.getConnection();
+      await open.query("START TRANSACTION");
+      await open.query("SELECT id FROM first");
+      const waits: string[] = [];
+      const onWait = (reason: string) => waits.push(reason);
+      const running = migrate(database.url, directory, () => {}, { waitMs: 60_000, onWait });
+      await expect.poll(() => waits).toEqual([expect.stringContaining("Lock wait timeout")]);
+      await pool.query("INSERT INTO first VALUES (1)");
+      await open.query("COMMIT");
+      open.release();
+      expect(await running).toEqual(["0003_third"]);
+    },
+  );
 
   it("creates the database if it is missing", async () => {
     await database.drop();

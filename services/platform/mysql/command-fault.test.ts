@@ -9,6 +9,7 @@ describe("a database error in a command", () => {
     [{ errno: 1044 }, "The database refuses this to its user: no.\nGrant the right"],
     [{ errno: 1045 }, "The database cannot be used: no.\nCheck that it runs, and the database URL"],
     [{ code: "HANDSHAKE_SSL_ERROR", fatal: true }, "The database cannot be used: no.\nCheck that it runs"],
+    [{ errno: 1205 }, "Something else has rows or a table of the database locked"],
     [{ errno: 1213 }, "Others kept changing the same rows of the database. Run the command again."],
   ])("gets a clear message: %j", (parts, sentence) => {
     const say = () => throwDatabaseFault(new Error("it failed", { cause: Object.assign(new Error("no"), parts) }));

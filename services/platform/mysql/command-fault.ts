@@ -1,9 +1,9 @@
 import { CommandError } from "../process/command-error.ts";
-import { isConnectionLost, isPrivilegeMissing, isTlsRequired, isTransient } from "./errors.ts";
+import { isConnectionLost, isLockTimeout, isPrivilegeMissing, isTlsRequired, isTransient } from "./errors.ts";
 
 /**
  * For the user of a command: throws a sentence if the database is out of reach, refuses the login, denies the
- * statement, or has others change the same rows all the time; otherwise throws the error it is given.
+ * statement, is locked, or has others change the same rows all the time; otherwise throws the error it is given.
  */
 export function throwDatabaseFault(error: unknown): never {
   const cause = rootOf(error);
@@ -15,6 +15,11 @@ export function throwDatabaseFault(error: unknown): never {
   if (isTlsRequired(cause)) {
     throw new CommandError(
       "The database accepts only connections with TLS: add ssl-mode=VERIFY_IDENTITY to its URL, as docs/configuration.md describes.",
+    );
+  }
+  if (isLockTimeout(cause)) {
+    throw new CommandError(
+      "Something else has rows or a table of the database locked, such as a backup or a transaction that was left open. End it, and run the command again.",
     );
   }
   // mysql2 marks everything that ends a connection as fatal, including a refused password.

@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connection, createConnection } from "mysql2/promise";
 import { monotonicMs } from "../time/clock.ts";
-import { connectionOptions, sessionStatements } from "./database-url.ts";
-import { isAccessDenied, isAlreadyAltered, isStatementTimeout, isTransient, isUnknownDatabase } from "./errors.ts";
+import { connectionOptions, protocolOf, sessionStatements } from "./database-url.ts";
+import {
+  isAccessDenied,
+  isAlreadyAltered,
+  isLockTimeout,
+  isStatementTimeout,
+  isTransient,
+  isUnknownDatabase,
+} from "./errors.ts";
 import { withMigrationLock } from "./migration-lock.ts";
 import { isApplied, type Migration, type MigrationRow, readMigrations } from "./migrations.ts";
 import { commitEachStatement } from "./session.ts";
@@ -23,6 +30,12 @@ interface Waiting {
 }
 
 const pauseMs = 500;
+/**
+ * While an ALTER waits for a transaction that uses the table, everyone else waits behind the ALTER. So it gives way
+ * before their statements fail, and for longer than it made them wait.
+ */
+const tableLockTimeoutSeconds = 2;
+const tableLockPauseMs = 5_000;
 /** At most one line per interval. */
 const reportIntervalMs = 5_000;
 
@@ -51,18 +64,20 @@ export async function migrate(
     applied.add(name);
     onApply(name);
   };
-  for (; ; await sleep(pauseMs)) {
+  for (;;) {
     try {
       await applyPending(url, migrations, reportApply, reportWait);
       return [...applied];
     } catch (error) {
       const leftMs = deadlineMs - monotonicMs();
+      const nextMs = isLockTimeout(error) ? tableLockPauseMs : pauseMs;
       // Waiting helps neither with a wrong password nor with a statement that exceeds its time limit.
       const isPermanent = isAccessDenied(error) || isStatementTimeout(error);
-      if (!isTransient(error) || isPermanent || leftMs < pauseMs) throw error;
+      if (!isTransient(error) || isPermanent || leftMs < nextMs) throw error;
       // If a name has several addresses, the error has one message for each, and none of its own.
       const { message, code } = error as { message: string; code?: string };
       reportWait(message || String(code), leftMs);
+      await sleep(nextMs);
     }
   }
 }
@@ -119,7 +134,9 @@ async function apply(
 async function open(url: string): Promise<Connection> {
   const connection = await connect(url);
   try {
-    const settings = [`SET SESSION ${commitEachStatement}`, ...sessionStatements(url)];
+    // Vitess, to which statements are sent as text, has its own ways of altering tables.
+    const tableLocks = protocolOf(url) === "text" ? "" : `, lock_wait_timeout = ${tableLockTimeoutSeconds}`;
+    const settings = [`SET SESSION ${commitEachStatement}${tableLocks}`, ...sessionStatements(url)];
     for (const statement of settings) await connection.query(statement);
     return connection;
   } catch (error) {
