@@ -13,7 +13,7 @@ let admin: Pool;
 let pool: Pool;
 
 beforeAll(async () => {
-  server = await startOwnServer();
+  server = await startOwnServer(["--log-bin=binlog", "--server-id=1"]);
   await createDatabases(server.url, ["setpoint_preset"]);
   admin = openPool(databaseUrl(server.url, "setpoint_preset"), 1);
   await migrate(databaseUrl(server.url, "setpoint_preset"), presetMigrations, () => {});
@@ -72,4 +72,16 @@ describe("a server that became read-only", () => {
     await writing;
     expect((await connectionIds()).filter((id) => before.includes(id))).toEqual([]);
   });
+});
+
+it("a server whose binary log has the format STATEMENT is not ready, and is written to once that is changed", async () => {
+  const check = schemaIsCurrent(pool, presetMigrations);
+  await admin.query("SET GLOBAL binlog_format = STATEMENT");
+  await expect(check()).rejects.toThrow("must not have the format STATEMENT");
+  const refused = await pool.execute("INSERT INTO notes VALUES (1)").catch((error) => error);
+  expect(refused.errno).toBe(1665);
+  const writing = retryTransient(monotonicMs() + 10_000, () => pool.execute("INSERT INTO notes VALUES (1)"));
+  await admin.query("SET GLOBAL binlog_format = ROW");
+  await writing;
+  await check();
 });

@@ -62,6 +62,7 @@ const lostErrnos = new Set([
   1317, // the statement was killed
   1461, // too many prepared statements in the server; ours are closed with the connection
   needsReprepare,
+  1665, // the format of the binary log allows no writes; when that is changed, it is for new connections
   1792, // read-only transaction, while another server takes over
   1836, // read-only mode, likewise
   1927, // connection killed

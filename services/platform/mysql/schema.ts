@@ -5,8 +5,8 @@ import { isApplied, type Migration, type MigrationRow, readMigrations } from "./
 import type { Pool } from "./pool.ts";
 
 /**
- * Fails while the database cannot be reached, is read-only, does not read its tables, or has a schema that is older than
- * this code.
+ * Fails while the database cannot be reached, takes no writes, does not read its tables, or has a schema that is older
+ * than this code.
  */
 export function schemaIsCurrent(pool: Pool, directory: URL): ReadinessCheck {
   let last: Migration | undefined;
@@ -19,13 +19,23 @@ export function schemaIsCurrent(pool: Pool, directory: URL): ReadinessCheck {
   };
 }
 
-/** After a failover, the server that we are connected to may be a replica. */
+/** After a failover, the server that we are connected to may be a replica, or configured unlike the one before it. */
 async function checkWritable(pool: Pool): Promise<void> {
-  const [rows] = await pool.query<RowDataPacket[]>("SELECT @@global.read_only, @@global.innodb_read_only");
-  const isReadOnly = Object.values(rows[0] ?? {}).some((value) => !["0", "OFF"].includes(String(value)));
-  if (!isReadOnly) return;
+  const [rows] = await pool.query<RowDataPacket[]>(
+    "SELECT @@global.read_only, @@global.innodb_read_only, @@global.log_bin AS logs, @@global.binlog_format AS format",
+  );
+  const { logs, format, ...readOnly } = rows[0] ?? {};
+  const reason = Object.values(readOnly).some(isOn)
+    ? "the database is read-only"
+    : // At READ COMMITTED, InnoDB then refuses every write.
+      isOn(logs) && format === "STATEMENT" && "the binary log of the database must not have the format STATEMENT";
+  if (!reason) return;
   pool.renew();
-  throw new Error("the database is read-only");
+  throw new Error(reason);
+}
+
+function isOn(value: unknown): boolean {
+  return !["0", "OFF"].includes(String(value));
 }
 
 /** By its name, so that only one shard is asked. Migrations are applied in order: if the last one is there, all are. */
