@@ -24,12 +24,15 @@ async function checkWritable(pool: Pool): Promise<void> {
   const [rows] = await pool.query<RowDataPacket[]>(
     "SELECT @@global.read_only, @@global.innodb_read_only, @@global.log_bin AS logs, @@global.binlog_format AS format",
   );
-  const { logs, format, ...readOnly } = rows[0] ?? {};
-  const reason = Object.values(readOnly).some(isOn)
-    ? "the database is read-only"
-    : // At READ COMMITTED, InnoDB then refuses every write.
-      isOn(logs) && format === "STATEMENT" && "the binary log of the database must not have the format STATEMENT";
-  if (!reason) return;
+  const { logs, format, ...readOnly } = rows[0] as RowDataPacket;
+  if (Object.values(readOnly).some(isOn)) refuse(pool, "the database is read-only");
+  // At READ COMMITTED, InnoDB then refuses every write.
+  if (isOn(logs) && format === "STATEMENT")
+    refuse(pool, "the binary log of the database must not have the format STATEMENT");
+}
+
+/** A new connection may reach another server, or one that is configured anew. */
+function refuse(pool: Pool, reason: string): never {
   pool.renew();
   throw new Error(reason);
 }
