@@ -74,14 +74,13 @@ describe("a server that became read-only", () => {
   });
 });
 
-it("a server whose binary log has the format STATEMENT is not ready, and is written to once that is changed", async () => {
-  const check = schemaIsCurrent(pool, presetMigrations);
+it("a server whose binary log has the format STATEMENT is written to once that is changed", async () => {
   await admin.query("SET GLOBAL binlog_format = STATEMENT");
-  await expect(check()).rejects.toThrow("must not have the format STATEMENT");
+  // The format is that of the server at the time of the connection.
+  pool.renew();
   const refused = await pool.execute("INSERT INTO notes VALUES (1)").catch((error) => error);
   expect(refused.errno).toBe(1665);
   const writing = retryTransient(monotonicMs() + 10_000, () => pool.execute("INSERT INTO notes VALUES (1)"));
   await admin.query("SET GLOBAL binlog_format = ROW");
   await writing;
-  await check();
 });

@@ -5,8 +5,8 @@ import { isApplied, type Migration, type MigrationRow, readMigrations } from "./
 import type { Pool } from "./pool.ts";
 
 /**
- * Fails while the database cannot be reached, takes no writes, does not read its tables, or has a schema that is older
- * than this code.
+ * Fails while the database cannot be reached, is read-only, does not read its tables, or has a schema that is older than
+ * this code.
  */
 export function schemaIsCurrent(pool: Pool, directory: URL): ReadinessCheck {
   let last: Migration | undefined;
@@ -19,26 +19,13 @@ export function schemaIsCurrent(pool: Pool, directory: URL): ReadinessCheck {
   };
 }
 
-/** After a failover, the server that we are connected to may be a replica, or configured unlike the one before it. */
+/** After a failover, the server that we are connected to may be a replica. */
 async function checkWritable(pool: Pool): Promise<void> {
-  const [rows] = await pool.query<RowDataPacket[]>(
-    "SELECT @@global.read_only, @@global.innodb_read_only, @@global.log_bin AS logs, @@global.binlog_format AS format",
-  );
-  const { logs, format, ...readOnly } = rows[0] as RowDataPacket;
-  if (Object.values(readOnly).some(isOn)) refuse(pool, "the database is read-only");
-  // At READ COMMITTED, InnoDB then refuses every write.
-  if (isOn(logs) && format === "STATEMENT")
-    refuse(pool, "the binary log of the database must not have the format STATEMENT");
-}
-
-/** A new connection may reach another server, or one that is configured anew. */
-function refuse(pool: Pool, reason: string): never {
+  const [rows] = await pool.query<RowDataPacket[]>("SELECT @@global.read_only, @@global.innodb_read_only");
+  const isReadOnly = Object.values(rows[0] ?? {}).some((value) => !["0", "OFF"].includes(String(value)));
+  if (!isReadOnly) return;
   pool.renew();
-  throw new Error(reason);
-}
-
-function isOn(value: unknown): boolean {
-  return !["0", "OFF"].includes(String(value));
+  throw new Error("the database is read-only");
 }
 
 /** By its name, so that only one shard is asked. Migrations are applied in order: if the last one is there, all are. */
