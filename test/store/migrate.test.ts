@@ -231,8 +231,8 @@ describe("migrate while the database is down", () => {
     expect(await running).toHaveLength(2);
   });
 
-  it("retries a statement that conflicts with another node", async () => {
-    proxy.fail("query", 1213, 1);
+  it.each([1020, 1213])("retries a statement that conflicts with another process (%i)", async (errno) => {
+    proxy.fail("query", errno, 1);
     expect(await runThroughProxy(15_000)).toHaveLength(2);
   });
 

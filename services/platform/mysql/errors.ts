@@ -30,6 +30,7 @@ const fullErrnos = new Set([1021, 1114]);
 const conflictErrnos = new Set([
   lockWaitTimeout,
   lockNowait,
+  1020, // the row was changed since it was read: MariaDB from 11.6 on, where sessions keep the server's isolation level
   1213, // deadlock; on Galera also a conflict with a write on another node, told at the commit
   3101, // conflict in a replication group
 ]);
