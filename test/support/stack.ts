@@ -161,7 +161,13 @@ async function startPart<Config extends object>(
   const start = async (change: Partial<Config> = {}): Promise<void> => {
     lifecycle = new Lifecycle(logger);
     config = { ...config, ...change };
-    config = { ...config, ...(await open(config, logger, lifecycle)) };
+    try {
+      config = { ...config, ...(await open(config, logger, lifecycle)) };
+    } catch (error) {
+      // As a process does whose start fails: what it has opened must not outlive it.
+      await lifecycle.close();
+      throw error;
+    }
   };
   await start();
   return {
