@@ -69,7 +69,11 @@ export function chatRequestText(key: string, body: string): string {
 
 export async function startInferenceStack(upstreams: unknown, options: StackOptions = {}): Promise<InferenceStack> {
   const file = await UpstreamsFile.create(upstreams);
-  const stack = await startStack({ ...options, gateway: { upstreamsFile: file.path, ...options.gateway } });
+  const gateway = { upstreamsFile: file.path, ...options.gateway };
+  const stack = await startStack({ ...options, gateway }).catch(async (error: unknown) => {
+    await file.remove();
+    throw error;
+  });
   return {
     ...stack,
     file,
