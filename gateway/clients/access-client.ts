@@ -9,7 +9,7 @@ import type { DomainError } from "../../services/platform/domain/domain-error.ts
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
-import { batchCalls, isWorthAnotherCall } from "./batched-calls.ts";
+import { batchCalls } from "./batched-calls.ts";
 import { optionsOfBatch } from "./combined-options.ts";
 
 type AccessMethods = Methods<typeof AccessService>;
@@ -26,16 +26,11 @@ export function accessClient(methods: AccessMethods, metrics?: Metrics): AccessC
     exchangeKey: batchCalls<Exchange, ExchangeKeyResponse>({
       observer: metrics?.watchBatches("ExchangeKey"),
       bytesOf: () => exchangeBytes,
+      call: methods.exchangeKey,
       callBatch: async (calls) => {
-        const [first] = calls;
-        if (first && calls.length === 1) return [await methods.exchangeKey(first.request, first.options)];
         const batch = { requests: calls.map(({ request }) => request) };
         const { outcomes } = await methods.batchExchangeKeys(batch, optionsOfBatch(calls));
-        return calls.map(({ request, options }, index) => {
-          const answer = fromOutcome(outcomes[index]);
-          if (!isWorthAnotherCall(answer, options)) return answer;
-          return methods.exchangeKey(request, options).catch((error: Error) => error);
-        });
+        return calls.map((_, index) => fromOutcome(outcomes[index]));
       },
     }),
   };

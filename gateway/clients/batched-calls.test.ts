@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
 import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
-import { batchCalls, batchIdenticalCalls, callEach } from "./batched-calls.ts";
+import { batchCalls, batchIdenticalCalls } from "./batched-calls.ts";
 import type { Call } from "./combined-options.ts";
 
-type Shout = (request: string, options: CallOptions) => Promise<{ text: string }>;
+type Answer = { readonly text: string };
 
 /** A batched call that returns each request in capitals, fails those that start with "bad", and exposes its calls. */
-function shout(gather: typeof batchCalls<string, { text: string }> = batchCalls) {
+function shout(gather: typeof batchCalls<string, Answer> = batchCalls) {
   const made: (readonly Call<string>[])[] = [];
   const callBatch = async (calls: readonly Call<string>[]) => {
     made.push(calls);
@@ -20,7 +20,12 @@ function shout(gather: typeof batchCalls<string, { text: string }> = batchCalls)
         : { text: request.toUpperCase() },
     );
   };
-  const call: Shout = gather({ callBatch, bytesOf: ({ length }) => length });
+  const callAlone = async (request: string, options: CallOptions) => {
+    const [answer] = await callBatch([{ request, options }]);
+    if (answer instanceof Error) throw answer;
+    return answer as Answer;
+  };
+  const call = gather({ call: callAlone, callBatch, bytesOf: ({ length }) => length });
   return { call, madeRequests: () => made.map((calls) => calls.map(({ request }) => request)), made };
 }
 
@@ -55,7 +60,7 @@ describe("batchCalls", () => {
   it("refuses calls while ten thousand wait", async () => {
     const running = 256 * 32;
     const never = new Promise<never>(() => {});
-    const call = batchCalls<string, object>({ callBatch: () => never, bytesOf: () => 1 });
+    const call = batchCalls<string, object>({ call: () => never, bytesOf: () => 1 });
     for (let count = 0; count < running + 10_000; count += 1) call(`n${count}`, options("token")).catch(() => {});
     await expect(call("last", options("token"))).rejects.toMatchObject({ kind: "unavailable" });
   });
@@ -83,8 +88,9 @@ describe("batchCalls", () => {
 
   it("times out a caller with a short deadline without affecting the others", async () => {
     let answer = () => {};
-    const call = batchCalls<string, { text: string }>({
+    const call = batchCalls<string, Answer>({
       bytesOf: () => 1,
+      call: () => Promise.reject(new Error("There are two")),
       callBatch: (calls) =>
         new Promise((resolve) => {
           answer = () => resolve(calls.map(({ request }) => ({ text: request })));
@@ -98,10 +104,10 @@ describe("batchCalls", () => {
   });
 
   it("does not make a caller wait for another's later answer", async () => {
-    const late = Promise.withResolvers<{ text: string }>();
-    const call = batchCalls<string, { text: string }>({
+    const late = Promise.withResolvers<Answer>();
+    const call = batchCalls<string, Answer>({
       bytesOf: () => 1,
-      callBatch: callEach(async (request) => (request === "late" ? late.promise : { text: request })),
+      call: async (request) => (request === "late" ? late.promise : { text: request }),
     });
     const [slow, quick] = [call("late", options("token")), call("quick", options("token"))];
     expect(await quick).toEqual({ text: "quick" });
@@ -166,10 +172,10 @@ describe("batchIdenticalCalls", () => {
   it("makes individual calls without a batch method, and fails only those that fail", async () => {
     const call = batchIdenticalCalls({
       bytesOf: () => 1,
-      callBatch: callEach(async ({ n }: { n: number }, { accessToken }: CallOptions) => {
+      call: async ({ n }: { n: number }, { accessToken }: CallOptions) => {
         if (n === 2) throw new Error("second");
         return { seen: `${accessToken} ${n}` };
-      }),
+      },
     });
     const results = await Promise.allSettled([1, 2, 1].map((n) => call({ n }, options("token"))));
     expect(results).toMatchObject([{ value: { seen: "token 1" } }, { status: "rejected" }, { status: "fulfilled" }]);

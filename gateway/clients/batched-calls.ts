@@ -8,13 +8,14 @@ import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { type Call, optionsOfIdentical } from "./combined-options.ts";
 
 /** The answer to one of several calls, or the reason why it failed; a promise if that call is made by itself. */
-export type BatchedAnswer<Answer> = Answer | Error | Promise<Answer | Error>;
+export type BatchedAnswer<Answer> = Answer | Error | Promise<Answer>;
 
-/** Makes several calls as one and returns the answer to each, in order. */
-type CallBatch<Request, Answer> = (calls: readonly Call<Request>[]) => Promise<readonly BatchedAnswer<Answer>[]>;
+export type MakeCall<Request, Answer> = (request: Request, options: CallOptions) => Promise<Answer>;
 
 interface CallBatching<Request, Answer> {
-  readonly callBatch: CallBatch<Request, Answer>;
+  readonly call: MakeCall<Request, Answer>;
+  /** Makes several calls as one and returns the answer to each, in order. Default: each is made by itself. */
+  readonly callBatch?: (calls: readonly Call<Request>[]) => Promise<readonly BatchedAnswer<Answer>[]>;
   readonly bytesOf: (request: Request) => number;
   /** Queued calls with the same key are merged. Default: none are. */
   readonly keyOf?: (call: Call<Request>) => string;
@@ -46,14 +47,13 @@ const isNeverCanceled = () => false;
  * Combines concurrent calls into one RPC, which costs more than its content. The callers may differ, each with its own
  * access token and deadline.
  */
-export function batchCalls<Request, Answer extends object>({
-  callBatch,
-  bytesOf,
-  ...options
-}: CallBatching<Request, Answer>): (request: Request, options: CallOptions) => Promise<Answer> {
+export function batchCalls<Request, Answer extends object>(
+  batching: CallBatching<Request, Answer>,
+): MakeCall<Request, Answer> {
+  const { bytesOf } = batching;
   const batcher = new Batcher<Call<Request>, Answer>(
-    { ...policy, ...options, bytesOf: ({ request }) => bytesOf(request) },
-    (parts) => callAll(parts, callBatch),
+    { ...policy, ...batching, bytesOf: ({ request }) => bytesOf(request) },
+    (parts) => callAll(parts, batching),
   );
   return (request, options) =>
     batcher.submit({ request, options }, { deadlineMs: options.deadlineMs, isCanceled: isNeverCanceled });
@@ -62,7 +62,7 @@ export function batchCalls<Request, Answer extends object>({
 /** The same for reads: identical concurrent reads with the same token are made once. */
 export function batchIdenticalCalls<Request, Answer extends object>(
   batching: CallBatching<Request, Answer>,
-): (request: Request, options: CallOptions) => Promise<Answer> {
+): MakeCall<Request, Answer> {
   const keyOf = ({ request, options }: Call<Request>) => `${numberOf(options.accessToken)} ${JSON.stringify(request)}`;
   return batchCalls({ ...batching, keyOf });
 }
@@ -85,36 +85,45 @@ function numberOf(accessToken = ""): number {
   return number;
 }
 
-type Parts<Request, Answer> = readonly BatchPart<Call<Request>, Answer>[];
+type Part<Request, Answer> = BatchPart<Call<Request>, Answer>;
 
-async function callAll<Request, Answer>(
-  parts: Parts<Request, Answer>,
-  callBatch: CallBatch<Request, Answer>,
+async function callAll<Request, Answer extends object>(
+  parts: readonly Part<Request, Answer>[],
+  { call, callBatch }: CallBatching<Request, Answer>,
 ): Promise<void> {
-  try {
-    const answers = await callBatch(parts.map(callOf));
-    // Parts that are answered are settled at once, without waiting for the others.
-    const later: Promise<void>[] = [];
-    for (const [index, part] of parts.entries()) {
-      const answer = answers[index];
-      if (answer instanceof Promise) later.push(answer.then((each) => settle(part, each)));
-      else settle(part, answer);
+  const calls = parts.map(callOf);
+  const answers = callBatch && parts.length > 1 ? await callBatch(calls).catch(noneIfReached) : [];
+  // Parts that are answered are settled at once, without waiting for the others.
+  const later: Promise<void>[] = [];
+  for (const [index, part] of parts.entries()) {
+    const { request, options } = calls[index] as Call<Request>;
+    let answer = answers[index] ?? call(request, options);
+    if (isWorthAnotherCall(answer, options)) {
+      options.onOutcomeUnknown?.();
+      answer = call(request, options);
     }
-    await Promise.all(later);
-  } catch (error) {
-    // One call may have failed them all, so each is repeated alone, and no caller suffers for another.
-    if (parts.length === 1 || isOfKind(error, "unavailable", "deadline_exceeded")) throw error;
-    await Promise.all(parts.map((part) => callAll([part], callBatch).catch((reason: unknown) => part.fail(reason))));
+    if (answer instanceof Promise) later.push(settle(part, answer));
+    else if (answer instanceof Error) part.fail(answer);
+    else part.settle(answer);
   }
+  await Promise.all(later);
 }
 
-function settle<Request, Answer>(part: BatchPart<Request, Answer>, answer: Answer | Error | undefined): void {
-  if (answer === undefined || answer instanceof Error) part.fail(answer ?? new Error("A batch was answered in part"));
-  else part.settle(answer);
+/** One call may have failed them all. Then each is repeated alone, so that no caller suffers for another. */
+function noneIfReached(error: unknown): [] {
+  if (isOfKind(error, "unavailable", "deadline_exceeded")) throw error;
+  return [];
+}
+
+function settle<Request, Answer>(part: Part<Request, Answer>, answer: Promise<Answer>): Promise<void> {
+  return answer.then(
+    (each) => part.settle(each),
+    (reason: unknown) => part.fail(reason),
+  );
 }
 
 /** One call on behalf of all identical ones. */
-function callOf<Request, Answer>({ request, requests, deadlineMs }: BatchPart<Call<Request>, Answer>): Call<Request> {
+function callOf<Request, Answer>({ request, requests, deadlineMs }: Part<Request, Answer>): Call<Request> {
   if (requests.length === 1) return request;
   return { request: request.request, options: optionsOfIdentical(requests, deadlineMs) };
 }
@@ -126,13 +135,6 @@ const callMs = 100;
  * Whether a part of a batch is repeated by itself: if the service could not answer it, or if the batch timed out with
  * one of several processes and the part has time left.
  */
-export function isWorthAnotherCall(answer: unknown, { deadlineMs }: CallOptions): boolean {
+function isWorthAnotherCall(answer: unknown, { deadlineMs }: CallOptions): boolean {
   return isOfKind(answer, "unavailable", "deadline_exceeded") && deadlineMs - monotonicMs() > callMs;
-}
-
-/** For methods without a batch variant: makes each call by itself. */
-export function callEach<Request, Answer>(
-  call: (request: Request, options: CallOptions) => Promise<Answer>,
-): CallBatch<Request, Answer> {
-  return async (calls) => calls.map(({ request, options }) => call(request, options).catch((error: Error) => error));
 }

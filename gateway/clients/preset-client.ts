@@ -11,7 +11,7 @@ import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { fromStatusMessage } from "../../services/platform/rpc/status.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
-import { type BatchedAnswer, batchCalls, batchIdenticalCalls, callEach, isWorthAnotherCall } from "./batched-calls.ts";
+import { type BatchedAnswer, batchCalls, batchIdenticalCalls, type MakeCall } from "./batched-calls.ts";
 import { type Call, optionsOfBatch, shareTokenAndDeadline } from "./combined-options.ts";
 
 type Creation = MessageInitShape<typeof CreateVersionRequestSchema>;
@@ -58,7 +58,7 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
     countMax: 1,
     batchesMax: largeAtOnceMax,
     bytesOf: () => requestBytes,
-    callBatch: callEach(getAlone),
+    call: getAlone,
   });
 
   return {
@@ -67,9 +67,8 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
     createVersion: batchCalls<Creation, Preset>({
       observer: metrics?.watchBatches("CreateVersion"),
       bytesOf: ({ configJson = "", systemPrompt = "" }) => requestBytes + configJson.length + systemPrompt.length,
+      call: createAlone,
       callBatch: async (calls) => {
-        const [first] = calls;
-        if (first && calls.length === 1) return [await createAlone(first.request, first.options)];
         const batch = shareTokenAndDeadline(calls)
           ? { requests: calls.map(({ request }) => request) }
           : { creations: calls.map(({ request, options }) => ({ ...partOptions(options), request })) };
@@ -81,21 +80,20 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
     getPreset: batchIdenticalCalls<PresetRead, Preset>({
       observer: metrics?.watchBatches("GetPreset"),
       bytesOf: () => requestBytes,
+      call: getAlone,
       callBatch: async (calls) => {
-        const [first] = calls;
-        if (first && calls.length === 1) return [await getAlone(first.request, first.options)];
         const batch =
           shareTokenAndDeadline(calls) && !calls.some(({ request }) => request.knownVersionId)
             ? { slugs: calls.map(({ request }) => request.slug) }
             : { reads: calls.map(({ request, options }) => ({ ...partOptions(options), ...request })) };
         const { outcomes } = await methods.batchGetPresets(batch, optionsOfBatch(calls));
-        return answersOf(calls, outcomes, getAlone, getLarge);
+        return answersOf(calls, outcomes, getLarge);
       },
     }),
 
     updatePreset: async (update, options) => presentPreset(await methods.updatePreset(update, options)),
 
-    listPresets: batchIdenticalCalls({ bytesOf: () => requestBytes, callBatch: callEach(methods.listPresets) }),
+    listPresets: batchIdenticalCalls({ bytesOf: () => requestBytes, call: methods.listPresets }),
   };
 }
 
@@ -104,26 +102,15 @@ function partOptions({ accessToken = "", deadlineMs }: CallOptions) {
   return { accessToken, timeoutMs: Math.max(1, Math.round(deadlineMs - monotonicMs())) };
 }
 
-type CallAlone<Request> = (request: Request, options: CallOptions) => Promise<Preset>;
-
-/**
- * The answer to each part of a batch. A part is repeated by itself if the service was out of reach for it, as a single
- * call would be, or if there was no room for its answer.
- */
+/** The answer to each part of a batch. One that there was no room for is asked for again. */
 function answersOf<Request>(
   calls: readonly Call<Request>[],
   outcomes: readonly PresetOutcome[],
-  callAlone: CallAlone<Request>,
-  callLarge: CallAlone<Request> = callAlone,
+  callAgain: MakeCall<Request, Preset>,
 ): BatchedAnswer<Preset>[] {
   return calls.map(({ request, options }, index) => {
     const answer = fromOutcome(outcomes[index]);
-    if (isWorthAnotherCall(answer, options)) {
-      options.onOutcomeUnknown?.();
-      return callAlone(request, options).catch((error: Error) => error);
-    }
-    if (isTooLarge(answer)) return callLarge(request, options).catch((error: Error) => error);
-    return answer;
+    return isTooLarge(answer) ? callAgain(request, options) : answer;
   });
 }
 
