@@ -23,8 +23,6 @@ interface Exchange {
   principal?: Principal;
   /** May be added to until the request is over. */
   details?: LogDetails;
-  /** Released when the exchange ends, in whatever way. */
-  memory?: { release(): void };
   /** Starts the work, if the request waits for its turn. */
   begin?: () => void;
 }
@@ -122,7 +120,7 @@ export class Exchanges {
 
   #end(exchange: Exchange, status: number): void {
     this.#record(exchange, status);
-    exchange.memory?.release();
+    exchange.reply.request.memory?.release();
   }
 
   #record(exchange: Exchange, status: number): void {

@@ -30,22 +30,19 @@ function exchangeOn(
 ) {
   const response = Object.assign(new EventEmitter(), { destroy: vi.fn() });
   const reply = { raw: response, statusCode: status, removeHeader: () => reply };
-  const exchange: { memory?: { release(): void } } = {};
   const headers = { "content-length": String(length) };
-  const request = { method, headers, raw: { socket }, routeOptions: { bodyLimit }, memory: undefined, exchange };
-  const answerWith = (payload: unknown) =>
-    inFlight.admitAnswer(request as unknown as FastifyRequest, reply as unknown as FastifyReply, payload);
-  const admit = (keyId: string, organizationId = "organization") =>
-    inFlight.admit(request as unknown as FastifyRequest, { keyId, organizationId });
+  const request = { method, headers, raw: { socket }, routeOptions: { bodyLimit } } as unknown as FastifyRequest;
+  const answerWith = (payload: unknown) => inFlight.admitAnswer(request, reply as unknown as FastifyReply, payload);
+  const admit = (keyId: string, organizationId = "organization") => inFlight.admit(request, { keyId, organizationId });
   /** Its whole body arrives. */
   const receive = async () => {
     const body = Readable.from([Buffer.alloc(length)]);
-    for await (const _ of inFlight.countBody(request as unknown as FastifyRequest, body));
+    for await (const _ of inFlight.countBody(request, body));
   };
   /** The beginning of its body arrives, and no more until the returned function is called. */
   const receivePart = async (bytes: number) => {
     const body = new Readable({ read() {} });
-    const chunks = inFlight.countBody(request as unknown as FastifyRequest, body)[Symbol.asyncIterator]();
+    const chunks = inFlight.countBody(request, body)[Symbol.asyncIterator]();
     body.push(Buffer.alloc(bytes));
     await chunks.next();
     return async () => {
@@ -57,7 +54,7 @@ function exchangeOn(
   return {
     response,
     receivePart,
-    end: () => exchange.memory?.release(),
+    end: () => request.memory?.release(),
     admit,
     receive,
     send: (keyId: string, organizationId?: string) => {

@@ -1,11 +1,11 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { ByteBudget, Reservation, smallBytes } from "../../services/platform/memory/byte-budget.ts";
+import { ByteBudget, smallBytes } from "../../services/platform/memory/byte-budget.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { bodyTooLarge, HttpError, retryAfterSeconds, tooManyRequests } from "../json/http-error.ts";
 import { largeBytes, payloadBytes } from "./payload.ts";
-import { attachMemory, RequestMemory, requestBytes } from "./request-memory.ts";
+import { RequestMemory, requestBytes } from "./request-memory.ts";
 
 /** For a large answer, which may be read slowly, but not forever. */
 const readWithinMs = 120_000;
@@ -82,17 +82,16 @@ export class InFlight {
     const bytes = Math.max(requestBytes, this.#announcedBytes(request));
     const full = this.#fullFor(key.budget, bytes);
     if (full) throw this.#refusal(full, key.budget);
-    const reservation = new Reservation(key.budget);
-    reservation.grow(bytes);
     enter(this.#organizations, organizationId, organization);
     enter(this.#keys, keyId, key);
-    const memory = new RequestMemory(key.budget, reservation, () => {
+    const memory = new RequestMemory(key.budget, () => {
       leave(this.#organizations, organizationId, organization);
       leave(this.#keys, keyId, key);
       this.#arriving.delete(memory);
     });
+    memory.reservation.grow(bytes);
     if (bytes > smallBytes) this.#arriving.add(memory);
-    attachMemory(request, memory);
+    request.memory = memory;
   }
 
   /** Counts the body of an admitted request as it arrives, if it is large or its length was not announced. */
@@ -121,9 +120,8 @@ export class InFlight {
   }
 
   #makeRoom(request: FastifyRequest, reply: FastifyReply, bytes: number): Error | undefined {
-    const memory =
-      request.memory ?? attachMemory(request, new RequestMemory(this.#budget, new Reservation(this.#budget)));
-    const { budget, reservation } = memory;
+    request.memory ??= new RequestMemory(this.#budget);
+    const { budget, reservation } = request.memory;
     const full = this.#fullFor(budget, bytes, reservation.bytes);
     if (!full) {
       reservation.grow(bytes);

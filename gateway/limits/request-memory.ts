@@ -1,10 +1,12 @@
-import type { FastifyRequest } from "fastify";
-import type { ByteBudget, Reservation } from "../../services/platform/memory/byte-budget.ts";
+import { type ByteBudget, Reservation } from "../../services/platform/memory/byte-budget.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The memory that the request holds; undefined if it has no key and its answer is small. */
+    /**
+     * The memory that the request holds; undefined if it has no key and its answer is small. Released at the end of the
+     * exchange, whatever happens to the request in between.
+     */
     memory: RequestMemory | undefined;
   }
 }
@@ -24,9 +26,9 @@ export class RequestMemory {
   readTimer: NodeJS.Timeout | undefined;
   readonly #onRelease: (() => void) | undefined;
 
-  constructor(budget: ByteBudget, reservation: Reservation, onRelease?: () => void) {
+  constructor(budget: ByteBudget, onRelease?: () => void) {
     this.budget = budget;
-    this.reservation = reservation;
+    this.reservation = new Reservation(budget);
     this.#onRelease = onRelease;
   }
 
@@ -40,11 +42,4 @@ export class RequestMemory {
     if (this.readTimer) clearTimeout(this.readTimer);
     this.#onRelease?.();
   }
-}
-
-/** Makes the request hold it. It is released at the end of the exchange, whatever happens to the request in between. */
-export function attachMemory(request: FastifyRequest, memory: RequestMemory): RequestMemory {
-  request.memory = memory;
-  if (request.exchange) request.exchange.memory = memory;
-  return memory;
 }
