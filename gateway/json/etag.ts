@@ -21,10 +21,10 @@ function tagsFrom(name: string, header: string): "*" | string[] {
   });
 }
 
-/** The tags that `If-Match` allows, as the preset service takes them; undefined if any is allowed. */
-export function etagsOfIfMatch(header: string | undefined): string[] | undefined {
+/** The tags that `If-Match` allows, as the preset service takes them; empty if any is allowed. */
+export function etagsOfIfMatch(header: string | undefined): string[] {
   const tags = header === undefined ? "*" : tagsFrom("If-Match", header);
-  return tags === "*" ? undefined : valuesOf(tags);
+  return tags === "*" ? [] : valuesOf(tags);
 }
 
 /**

@@ -136,7 +136,7 @@ export function presetRoutes(
       const update = {
         slug: request.params.slug,
         ...presetUpdateFrom(request.body),
-        etags: etagsOfIfMatch(request.headers["if-match"]) ?? [],
+        etags: etagsOfIfMatch(request.headers["if-match"]),
         requestId: requestIdFrom(request.headers),
       };
       const { caller } = request;
