@@ -11,13 +11,17 @@ type HeaderSchemas = Readonly<Record<string, TSchema>>;
 export const requestId = Type.String({
   description: "Identifies the request. Taken from the caller's own `x-request-id` if that is well formed.",
 });
-const retryAfter = Type.String({ description: "How many seconds to wait before trying again." });
+const retryAfter: HeaderSchemas = {
+  "Retry-After": Type.String({ description: "How many seconds to wait before trying again." }),
+};
 const rateLimit: HeaderSchemas = {
   "x-ratelimit-limit": Type.String({ description: "How many requests may come at once." }),
   "x-ratelimit-remaining": Type.String({ description: "How many of them are left." }),
   "x-ratelimit-reset": Type.String({ description: "In how many seconds all of them are available again." }),
 };
-const challenge = Type.String({ description: "The required authentication scheme: `Bearer`." });
+const challenge: HeaderSchemas = {
+  "WWW-Authenticate": Type.String({ description: "The required authentication scheme: `Bearer`." }),
+};
 export const etag = Type.String({
   description: "Identifies this state of the preset, for `If-Match` and `If-None-Match`.",
 });
@@ -52,7 +56,6 @@ interface Refusal {
   /** What the example of the answer says. */
   readonly message: string;
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
-  readonly mayRetry?: true;
   readonly headers?: HeaderSchemas;
 }
 
@@ -65,6 +68,7 @@ const refusals = {
   401: {
     when: "There is no key, or it is unknown, disabled, revoked or expired; or the operation needs a management key.",
     message: "Send your key in the header `Authorization: Bearer <key>`.",
+    headers: challenge,
   },
   403: {
     when: "The key lacks the permission, as a read-only key does for a write.",
@@ -91,8 +95,7 @@ const refusals = {
   429: {
     when: "The key is over its rate limit or has too much in flight, the upstream is at its concurrency limit, or too many keys from this address were refused. Nothing was stored or sent. If a key has a rate limit, other answers have the `x-ratelimit` headers, too.",
     message: `This key is over its rate limit. ${waitAsTold}`,
-    mayRetry: true,
-    headers: rateLimit,
+    headers: { ...retryAfter, ...rateLimit },
   },
   500: {
     when: "An error on our side; the log has the details under the request id.",
@@ -107,7 +110,7 @@ const refusals = {
     when: "A service or the database is out of reach or overloaded. Nothing was stored or sent, unless the database or the service went away during a commit.",
     message:
       "The service is out of reach or overloaded. Try again in a moment; with an Idempotency-Key, nothing is created twice.",
-    mayRetry: true,
+    headers: retryAfter,
   },
   504: {
     when: "The upstream did not answer in time.",
@@ -154,16 +157,13 @@ function refusalName(status: string | number): string {
   return String(STATUS_CODES[status]).replaceAll(" ", "");
 }
 
-function refusalComponent(code: number, { when, message, issues, mayRetry, headers = {} }: Refusal) {
+function refusalComponent(code: number, { when, message, issues, headers = {} }: Refusal) {
   const metadata = { request_id: exampleRequestId, ...(issues ? { issues } : {}) };
   return {
     description: when,
-    headers: {
-      "x-request-id": header(requestId),
-      ...(code === 401 ? { "WWW-Authenticate": header(challenge) } : {}),
-      ...(mayRetry ? { "Retry-After": header(retryAfter) } : {}),
-      ...Object.fromEntries(Object.entries(headers).map(([name, schema]) => [name, header(schema)])),
-    },
+    headers: Object.fromEntries(
+      Object.entries({ "x-request-id": requestId, ...headers }).map(([name, schema]) => [name, header(schema)]),
+    ),
     content: {
       "application/json": {
         schema: componentSchema("Error"),
