@@ -6,7 +6,7 @@ import {
   invalidRequest,
 } from "../../services/platform/domain/domain-error.ts";
 import { anthropicErrorType } from "./anthropic-error.ts";
-import { type Allowance, doNotRetry, HttpError, retryAfterSeconds, tooManyRequests } from "./http-error.ts";
+import { doNotRetry, HttpError, nothingLeft, retryAfterSeconds, tooManyRequests } from "./http-error.ts";
 
 /** The one table from the kind of an error, which is its RPC code, to its HTTP status. */
 const statusByKind: Readonly<Record<ErrorKind, number>> = {
@@ -88,7 +88,8 @@ function publicParts(thrown: unknown): PublicParts {
   if (status === 503) return outOfReach;
   const { message, violations, metadata } = withPublicPaths(thrown);
   // A service does not report its limit.
-  const headers = status === 429 ? tooManyRequests(message, noAllowance).headers : (headersByKind[thrown.kind] ?? {});
+  const headers =
+    status === 429 ? tooManyRequests(message, nothingLeft(0)).headers : (headersByKind[thrown.kind] ?? {});
   return { status, message, violations, headers, metadata };
 }
 
@@ -98,8 +99,6 @@ function withPublicPaths(error: DomainError): DomainError {
     error.violations.map(({ path, message }) => ({ path: publicPaths.get(path) ?? path, message })),
   );
 }
-
-const noAllowance: Allowance = { limit: 0, remaining: 0, nextInSeconds: 1, fullInSeconds: 1 };
 
 /** Errors of Fastify itself. */
 const fastifyErrors: Readonly<Record<string, PublicParts>> = {

@@ -32,6 +32,11 @@ export interface Allowance {
   readonly fullInSeconds: number;
 }
 
+/** What is left of a limit that is used up for a moment. */
+export function nothingLeft(limit: number): Allowance {
+  return { limit, remaining: 0, nextInSeconds: 1, fullInSeconds: 1 };
+}
+
 /** The only way to answer 429, so that all of them have the same headers. */
 export function tooManyRequests(
   message: string,

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { ByteBudget, smallBytes } from "../../services/platform/memory/byte-budget.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
-import { bodyTooLarge, HttpError, retryAfterSeconds, tooManyRequests } from "../json/http-error.ts";
+import { bodyTooLarge, HttpError, nothingLeft, retryAfterSeconds, tooManyRequests } from "../json/http-error.ts";
 import { largeBytes, payloadBytes } from "./payload.ts";
 import { RequestMemory, requestBytes } from "./request-memory.ts";
 
@@ -207,12 +207,10 @@ export class InFlight {
   }
 
   #tooMuchInFlight(reason: string): Error {
-    return tooManyRequests(`${reason}. Wait for answers, and read them, before you send more.`, {
-      limit: this.#limits.keyRequestsMax,
-      remaining: 0,
-      nextInSeconds: 1,
-      fullInSeconds: 1,
-    });
+    return tooManyRequests(
+      `${reason}. Wait for answers, and read them, before you send more.`,
+      nothingLeft(this.#limits.keyRequestsMax),
+    );
   }
 }
 

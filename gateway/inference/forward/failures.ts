@@ -1,4 +1,4 @@
-import { doNotRetry, HttpError, retryAfterSeconds, tooManyRequests } from "../../json/http-error.ts";
+import { doNotRetry, HttpError, nothingLeft, retryAfterSeconds, tooManyRequests } from "../../json/http-error.ts";
 import { waitAsTold } from "../../json/refusal-texts.ts";
 import { MalformedAnswer } from "../upstreams/answer-head.ts";
 import type { Upstream } from "../upstreams/upstreams.ts";
@@ -56,7 +56,7 @@ export function failureError(failure: Failure, { name, concurrencyMax }: Upstrea
   if (status !== 429 && status !== 503) return new HttpError(status, `${message} Try again in a moment.`, headers);
   const wait = `${message} ${waitAsTold}`;
   if (status === 503) return new HttpError(status, wait, { ...headers, "retry-after": retryAfterSeconds });
-  return tooManyRequests(wait, { limit: concurrencyMax, remaining: 0, nextInSeconds: 1, fullInSeconds: 1 }, headers);
+  return tooManyRequests(wait, nothingLeft(concurrencyMax), headers);
 }
 
 /** A code of the operating system or of TLS, such as that of a certificate that is not trusted. */
