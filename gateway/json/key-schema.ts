@@ -1,4 +1,5 @@
 import { knownPermissions } from "../../services/platform/auth/principal.ts";
+import { nameSchema } from "./enum-names.ts";
 import { kindByName, spending } from "./key.ts";
 import { Type } from "./schema-builder.ts";
 import { nullable, time, uuid } from "./schema-parts.ts";
@@ -7,8 +8,7 @@ import { nullable, time, uuid } from "./schema-parts.ts";
 
 export const permissionSchema = Type.Enum([...knownPermissions], { type: "string" });
 
-export const kindSchema = Type.Enum(Object.keys(kindByName) as (keyof typeof kindByName)[], {
-  type: "string",
+export const kindSchema = nameSchema(kindByName, {
   description:
     "`api`: for the presets of one workspace. `management`: administers the organization, and can use the presets of all its workspaces.",
 });

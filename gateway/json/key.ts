@@ -3,13 +3,14 @@ import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import type { Key } from "../../proto/gen/setpoint/organization/v1/key_pb.ts";
 import type { GetCurrentKeyResponse } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
 import type { RateLimit } from "../limits/token-buckets.ts";
+import { namer } from "./enum-names.ts";
 import { sendData } from "./send.ts";
 import { isoTime } from "./time.ts";
 
 /** The public name of each kind. */
 export const kindByName = { api: KeyKind.API, management: KeyKind.MANAGEMENT } as const;
 
-const kindNames = new Map<number, string>(Object.entries(kindByName).map(([name, kind]) => [kind, name]));
+const kindNameOf = namer(kindByName);
 
 /** Spending is not metered: nothing is used up, and nothing is limited. */
 export const spending = {
@@ -33,7 +34,7 @@ export function keyJson(key: Key): string {
     hash: key.hash,
     name: key.name,
     label: key.label,
-    kind: kindNames.get(key.kind) ?? null,
+    kind: kindNameOf(key.kind),
     permissions: key.permissions,
     workspace_id: key.workspaceId,
     disabled: key.disabled,

@@ -1,10 +1,10 @@
 import { emailLengthMax, nameLengthMax } from "../../services/platform/domain/limits.ts";
+import { nameSchema } from "./enum-names.ts";
 import { roleByName } from "./member.ts";
 import { Type } from "./schema-builder.ts";
 import { nullable } from "./schema-parts.ts";
 
-export const roleSchema = Type.Enum(Object.keys(roleByName) as (keyof typeof roleByName)[], {
-  type: "string",
+export const roleSchema = nameSchema(roleByName, {
   description: "`org:admin`: administers the organization. `org:member`: belongs to it.",
 });
 

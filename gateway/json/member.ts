@@ -1,11 +1,12 @@
 import type { FastifyReply } from "fastify";
 import { type Member, MemberRole } from "../../proto/gen/setpoint/organization/v1/member_pb.ts";
+import { namer } from "./enum-names.ts";
 import { sendData } from "./send.ts";
 
 /** The public name of each role. */
 export const roleByName = { "org:admin": MemberRole.ADMIN, "org:member": MemberRole.MEMBER } as const;
 
-const roleNames = new Map<number, string>(Object.entries(roleByName).map(([name, role]) => [role, name]));
+const roleNameOf = namer(roleByName);
 
 export function memberJson(member: Member): string {
   return JSON.stringify({
@@ -13,7 +14,7 @@ export function memberJson(member: Member): string {
     email: member.email,
     first_name: member.firstName ?? null,
     last_name: member.lastName ?? null,
-    role: roleNames.get(member.role) ?? null,
+    role: roleNameOf(member.role),
   });
 }
 

@@ -1,13 +1,9 @@
-import { actionByName } from "./organization-change.ts";
+import { nameSchema } from "./enum-names.ts";
+import { actionByName, targetKindByName } from "./organization-change.ts";
 import { Type } from "./schema-builder.ts";
 import { nullable, time, uuid } from "./schema-parts.ts";
 
-type ActionName = keyof typeof actionByName;
-
-export const actionSchema = Type.Enum(Object.keys(actionByName) as ActionName[], {
-  type: "string",
-  description: "What was done, and to what.",
-});
+export const actionSchema = nameSchema(actionByName, { description: "What was done, and to what." });
 
 /** The JSON that organization-change.ts writes. */
 export const organizationChangeSchema = Type.Object(
@@ -19,7 +15,7 @@ export const organizationChangeSchema = Type.Object(
     }),
     key_id: nullable("string", { format: "uuid", description: "The key that did it. Null for a command." }),
     target: Type.Object({
-      kind: Type.Enum(["key", "workspace", "member"], { type: "string" }),
+      kind: nameSchema(targetKindByName),
       id: Type.String({ description: "The id of the key, the workspace or the user." }),
       name: Type.String({ description: "Its name at that time; for a member, the e-mail address." }),
     }),

@@ -3,6 +3,7 @@ import {
   type OrganizationChange,
   ChangeTargetKind as TargetKind,
 } from "../../proto/gen/setpoint/organization/v1/change_pb.ts";
+import { namer } from "./enum-names.ts";
 import { fieldChangesJson } from "./field-change.ts";
 import { isoTime } from "./time.ts";
 
@@ -22,23 +23,25 @@ export const actionByName = {
   member_removed: Action.MEMBER_REMOVED,
 } as const;
 
-const actionNames = new Map<number, string>(Object.entries(actionByName).map(([name, action]) => [action, name]));
+/** The public name of each kind of target. */
+export const targetKindByName = {
+  key: TargetKind.KEY,
+  workspace: TargetKind.WORKSPACE,
+  member: TargetKind.MEMBER,
+} as const;
 
-const kindNames: Readonly<Record<number, string>> = {
-  [TargetKind.KEY]: "key",
-  [TargetKind.WORKSPACE]: "workspace",
-  [TargetKind.MEMBER]: "member",
-};
+const actionNameOf = namer(actionByName);
+const targetKindNameOf = namer(targetKindByName);
 
 export function organizationChangeJson(change: OrganizationChange): string {
   const { target } = change;
   if (!target) throw new Error("The organization service answered with a change of nothing");
   const fields = JSON.stringify({
     id: change.id,
-    action: actionNames.get(change.action) ?? null,
+    action: actionNameOf(change.action),
     user_id: change.userId ?? null,
     key_id: change.keyId ?? null,
-    target: { kind: kindNames[target.kind] ?? null, id: target.id, name: target.name },
+    target: { kind: targetKindNameOf(target.kind), id: target.id, name: target.name },
     created_at: isoTime(change.createTime),
   });
   return `${fields.slice(0, -1)},"changes":${fieldChangesJson(change.fields)}}`;

@@ -1,14 +1,14 @@
 import type { TSchema } from "typebox";
 import { presetDescriptionLengthMax, presetNameLengthMax } from "../../services/platform/domain/limits.ts";
 import { dialectNames } from "../dialects/dialect-name.ts";
+import { nameSchema } from "./enum-names.ts";
 import { presetActionByName, statusByName } from "./preset.ts";
 import { Type } from "./schema-builder.ts";
 import { componentSchema, nullable, time, uuid } from "./schema-parts.ts";
 
 // The JSON that preset.ts writes. Every field is always there; one without a value is null.
 
-export const statusSchema = Type.Enum(Object.keys(statusByName) as (keyof typeof statusByName)[], {
-  type: "string",
+export const statusSchema = nameSchema(statusByName, {
   description:
     "`active`: in use. `disabled`: out of use, but takes new versions. `archived`: retired, takes no new version until it is made active again.",
 });
@@ -108,10 +108,7 @@ export const presetSchema = Type.Object(
   },
 );
 
-type PresetActionName = keyof typeof presetActionByName;
-
-export const presetActionSchema = Type.Enum(Object.keys(presetActionByName) as PresetActionName[], {
-  type: "string",
+export const presetActionSchema = nameSchema(presetActionByName, {
   description:
     "`preset_created`: the preset was created with version 1. `version_created`: a version was created and designated. `preset_updated`: fields were changed.",
 });

@@ -9,6 +9,7 @@ import {
 } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { DiffVersionsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { dialectNameOf } from "../dialects/dialect-name.ts";
+import { namer } from "./enum-names.ts";
 import { etagHeader, isNotModified } from "./etag.ts";
 import { fieldChangesJson } from "./field-change.ts";
 import { isoTime } from "./time.ts";
@@ -25,8 +26,6 @@ export const statusByName = {
   archived: PresetStatus.ARCHIVED,
 } as const;
 
-const statusNames = new Map<number, string>(Object.entries(statusByName).map(([name, status]) => [status, name]));
-
 /** The public name of each action. */
 export const presetActionByName = {
   preset_created: PresetChangeAction.PRESET_CREATED,
@@ -34,7 +33,8 @@ export const presetActionByName = {
   preset_updated: PresetChangeAction.PRESET_UPDATED,
 } as const;
 
-const actionNames = new Map<number, string>(Object.entries(presetActionByName).map(([name, action]) => [action, name]));
+const statusNameOf = namer(statusByName);
+const actionNameOf = namer(presetActionByName);
 
 /** Answers with a preset and its ETag, or with 304 if `ifNoneMatch` says that the caller already has it. */
 export function sendPreset(reply: FastifyReply, preset: Preset, ifNoneMatch?: string): FastifyReply {
@@ -68,7 +68,7 @@ export function listedPresetJson(preset: Preset): string {
     name: preset.name,
     slug: preset.slug,
     description: preset.description ?? null,
-    status: statusNames.get(preset.status) ?? null,
+    status: statusNameOf(preset.status),
     status_updated_at: isoTime(preset.statusUpdateTime),
     created_at: isoTime(preset.createTime),
     updated_at: isoTime(preset.updateTime),
@@ -106,7 +106,7 @@ export function versionJson(version: PresetVersion): string {
 export function changeJson(change: PresetChange): string {
   const fields = JSON.stringify({
     revision: change.revision,
-    action: actionNames.get(change.action) ?? null,
+    action: actionNameOf(change.action),
     user_id: change.userId,
     key_id: change.keyId,
     created_at: isoTime(change.createTime),

@@ -36,7 +36,7 @@ export function nameRule(lengthMax: number): TSchemaOptions & { readonly pattern
 
 /** A field of a body that may be left out, or be null, which means the same or removes the value. */
 export function optionalText(options: TSchemaOptions) {
-  return Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"], ...options }));
+  return Type.Optional(nullable("string", options));
 }
 
 /** A field that is accepted for compatibility, with the one value that is true here. `reason` follows "must be". */
