@@ -13,9 +13,9 @@ export async function openApiDocument(): Promise<string> {
   const config = readGatewayConfig({});
   const logger = pino({ level: "error" }, pino.destination(2));
   const lifecycle = new Lifecycle(logger);
-  const clients = openClients(config, lifecycle);
-  const health = new Health({}, () => false);
   const metrics = new Metrics("gateway");
+  const clients = openClients(config, lifecycle, metrics);
+  const health = new Health({}, () => false);
   const inferenceMetrics = new InferenceMetrics(metrics.registry);
   const upstreams = await Upstreams.open({ file: undefined, environment: {}, logger, onCheck: () => {} });
   const { app } = await createRestServer({ config, clients, upstreams, inferenceMetrics, health, logger, metrics });

@@ -6,6 +6,7 @@ import {
   ExchangeKeyResponseSchema,
 } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
+import { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { accessClient } from "./access-client.ts";
@@ -36,7 +37,7 @@ function clientOf({ codeOf = () => 0, failure }: { codeOf?: (key: string) => num
       return { outcomes };
     },
   } as unknown as Methods<typeof AccessService>;
-  const { exchangeKey } = accessClient(methods);
+  const { exchangeKey } = accessClient(methods, new Metrics("test"));
   const exchange = (key: string) =>
     exchangeKey({ key }, { requestId: `for ${key}`, deadlineMs: monotonicMs() + 10_000 });
   return { made, requestIds, exchange };

@@ -21,10 +21,10 @@ export type AccessClient = Pick<AccessMethods, "exchangeKey">;
 /** The approximate size of a key with its options. */
 const exchangeBytes = 256;
 
-export function accessClient(methods: AccessMethods, metrics?: Metrics): AccessClient {
+export function accessClient(methods: AccessMethods, metrics: Metrics): AccessClient {
   return {
     exchangeKey: batchCalls<Exchange, ExchangeKeyResponse>({
-      observer: metrics?.watchBatches("ExchangeKey"),
+      observer: metrics.watchBatches("ExchangeKey"),
       bytesOf: () => exchangeBytes,
       call: methods.exchangeKey,
       callBatch: async (calls) => {

@@ -29,7 +29,7 @@ export interface Clients {
   readonly haveBeenReady: ReadinessCheck;
 }
 
-export function openClients(config: GatewayConfig, lifecycle: Lifecycle, metrics?: Metrics): Clients {
+export function openClients(config: GatewayConfig, lifecycle: Lifecycle, metrics: Metrics): Clients {
   const preset = openChannel(config.presetTarget, config.grpcTls);
   const organization = openChannel(config.organizationTarget, config.grpcTls);
   lifecycle.opened("service channels", () => {

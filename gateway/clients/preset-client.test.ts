@@ -5,6 +5,7 @@ import { ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts"
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { PresetSchema } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { presetClient } from "./preset-client.ts";
@@ -37,7 +38,7 @@ function callsOn(outcomeOf: Outcome) {
       return { outcomes: slugs.map(outcomeOf) };
     },
   } as unknown as Methods<typeof PresetService>;
-  return { calls: presetClient(presets), made };
+  return { calls: presetClient(presets, new Metrics("test")), made };
 }
 
 function options(accessToken = "token"): CallOptions {
@@ -95,7 +96,7 @@ describe("createVersion", () => {
         return { outcomes: creations.map(() => found("a")) };
       },
     } as unknown as Methods<typeof PresetService>;
-    const client = presetClient(presets);
+    const client = presetClient(presets, new Metrics("test"));
     const late = { ...options(), deadlineMs: monotonicMs() };
     await Promise.all([client.createVersion({ slug: "a" }, options()), client.createVersion({ slug: "b" }, late)]);
     expect(timeouts).toEqual([expect.any(Number), 1]);
@@ -132,7 +133,7 @@ describe("getPreset", () => {
         return { outcomes: (batch.slugs ?? batch.reads?.map(({ slug = "" }) => slug))?.map(found) };
       },
     } as unknown as Methods<typeof PresetService>;
-    const client = presetClient(presets);
+    const client = presetClient(presets, new Metrics("test"));
     const reads = [{ slug: "a", knownVersionId: "1" }, { slug: "b" }, { slug: "a" }];
     const answers = await Promise.all(reads.map((read) => client.getPreset(read, options())));
     expect(answers.map(({ slug }) => slug)).toEqual(["a", "b", "a"]);
@@ -162,7 +163,7 @@ describe("getPreset", () => {
       }),
     } as unknown as Methods<typeof PresetService>;
     const slugs = Array.from({ length: 20 }, (_, index) => `large-${index}`);
-    const client = presetClient(presets);
+    const client = presetClient(presets, new Metrics("test"));
     const answers = await Promise.all(slugs.map((slug) => client.getPreset({ slug }, options())));
     expect(answers.map(({ slug }) => slug)).toEqual(slugs);
     expect(alone).toEqual(slugs.slice(1));

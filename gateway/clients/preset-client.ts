@@ -46,7 +46,7 @@ const requestBytes = 1_024;
 
 const largeAtOnceMax = 4;
 
-export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetClient {
+export function presetClient(methods: PresetMethods, metrics: Metrics): PresetClient {
   const createAlone = async (creation: Creation, options: CallOptions) =>
     presentPreset(await methods.createVersion(creation, options));
 
@@ -65,7 +65,7 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
     ...methods,
 
     createVersion: batchCalls<Creation, Preset>({
-      observer: metrics?.watchBatches("CreateVersion"),
+      observer: metrics.watchBatches("CreateVersion"),
       bytesOf: ({ configJson = "", systemPrompt = "" }) => requestBytes + configJson.length + systemPrompt.length,
       call: createAlone,
       callBatch: async (calls) => {
@@ -78,7 +78,7 @@ export function presetClient(methods: PresetMethods, metrics?: Metrics): PresetC
     }),
 
     getPreset: batchIdenticalCalls<PresetRead, Preset>({
-      observer: metrics?.watchBatches("GetPreset"),
+      observer: metrics.watchBatches("GetPreset"),
       bytesOf: () => requestBytes,
       call: getAlone,
       callBatch: async (calls) => {

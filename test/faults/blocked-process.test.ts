@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type PresetClient, presetClient } from "../../gateway/clients/preset-client.ts";
 import { ServiceReach } from "../../gateway/clients/service-reach.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { Metrics } from "../../services/platform/observe/metrics.ts";
 import { Health } from "../../services/platform/process/health.ts";
 import { type Channel, openChannel } from "../../services/platform/rpc/channel.ts";
 import { type CallOptions, grpcClient } from "../../services/platform/rpc/grpc-client.ts";
@@ -67,7 +68,7 @@ function blockOnceAnswered(): void {
 
 async function openClient(): Promise<PresetClient> {
   await expect.poll(() => channel.hasServed).toBe(true);
-  return presetClient(grpcClient(PresetService, channel));
+  return presetClient(grpcClient(PresetService, channel), new Metrics("test"));
 }
 
 function newOptions(): CallOptions {
