@@ -1,4 +1,5 @@
-import type { DialectName } from "../dialects/dialect-name.ts";
+import type { PresetVersion } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
+import { type DialectName, dialectNameOf } from "../dialects/dialect-name.ts";
 
 /** The part of a preset's version that the merge needs. */
 export interface PresetContent {
@@ -11,4 +12,11 @@ export interface PresetContent {
   readonly dialect: DialectName | null;
   readonly configJson: string;
   readonly systemPrompt: string | undefined;
+}
+
+export function contentOf(
+  slug: string,
+  { version, id, dialect, configJson, systemPrompt }: PresetVersion,
+): PresetContent {
+  return { slug, version, versionId: id, dialect: dialectNameOf(dialect), configJson, systemPrompt };
 }

@@ -1,11 +1,10 @@
+import type { Preset } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import { int32Max } from "../../../services/platform/domain/limits.ts";
-import { monotonicMs } from "../../../services/platform/time/clock.ts";
 import type { PresetClient } from "../../clients/preset-client.ts";
-import type { PresetContent } from "../preset-content.ts";
-import { isPresetNotFound, versionNotFound } from "../preset-refusals.ts";
+import { contentOf, type PresetContent } from "../preset-content.ts";
+import { isPresetNotFound, refusalOf, versionNotFound } from "../preset-refusals.ts";
 import type { PresetReference } from "../request/model-reference.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
-import { KnownPreset, KnownVersion } from "./known-preset.ts";
 import { NearestSlugs } from "./nearest-slugs.ts";
 
 type FetchPreset = (caller: InferenceCaller, reference: PresetReference) => Promise<PresetContent>;
@@ -17,11 +16,9 @@ type FetchPreset = (caller: InferenceCaller, reference: PresetReference) => Prom
 export function presetFetcher(presets: PresetClient): FetchPreset {
   const nearest = new NearestSlugs(presets);
 
-  async function getPreset(caller: InferenceCaller, slug: string): Promise<KnownPreset> {
-    const askedAtMs = monotonicMs();
+  async function getPreset(caller: InferenceCaller, slug: string): Promise<Preset> {
     try {
-      const preset = await caller.call((options) => presets.getPreset({ slug }, options));
-      return new KnownPreset(preset, askedAtMs, undefined);
+      return await caller.call((options) => presets.getPreset({ slug }, options));
     } catch (error) {
       throw isPresetNotFound(error) ? await nearest.refusalOf(slug, caller) : error;
     }
@@ -30,12 +27,13 @@ export function presetFetcher(presets: PresetClient): FetchPreset {
   return async (caller, { slug, version: number }) => {
     if (number !== undefined && number > int32Max) throw versionNotFound(slug, number);
     const preset = await getPreset(caller, slug);
-    const refusal = preset.refusal();
+    const refusal = refusalOf(preset);
     if (refusal) throw refusal;
-    const { content } = preset.designated;
-    if (number === undefined || number === content.version) return content;
-    const { version } = await caller.call((options) => presets.getVersion({ slug, version: number }, options));
+    let version = preset.designatedVersion;
+    if (number !== undefined && number !== version?.version) {
+      ({ version } = await caller.call((options) => presets.getVersion({ slug, version: number }, options)));
+    }
     if (!version) throw new Error("The preset service answered without a version");
-    return new KnownVersion(slug, version).content;
+    return contentOf(slug, version);
   };
 }

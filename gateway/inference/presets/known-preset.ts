@@ -1,9 +1,9 @@
 import type { Preset, PresetStatus, PresetVersion } from "../../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { DomainError } from "../../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../../services/platform/time/clock.ts";
-import { type DialectName, dialectNameOf } from "../../dialects/dialect-name.ts";
+import type { DialectName } from "../../dialects/dialect-name.ts";
 import { type PreparedPreset, preparePreset } from "../merge/merge.ts";
-import type { PresetContent } from "../preset-content.ts";
+import { contentOf, type PresetContent } from "../preset-content.ts";
 import { refusalOf } from "../preset-refusals.ts";
 import type { FetchCaller } from "./shared-fetches.ts";
 
@@ -19,9 +19,9 @@ export class KnownVersion {
   readonly #prepared: { [Name in DialectName]?: PreparedPreset } = {};
   #bytes: number;
 
-  constructor(slug: string, { id, version, dialect, configJson, systemPrompt }: PresetVersion) {
-    this.content = { slug, version, versionId: id, dialect: dialectNameOf(dialect), configJson, systemPrompt };
-    this.#bytes = entryBytes + textBytes(configJson) + textBytes(systemPrompt ?? "");
+  constructor(slug: string, version: PresetVersion) {
+    this.content = contentOf(slug, version);
+    this.#bytes = entryBytes + textBytes(version.configJson) + textBytes(version.systemPrompt ?? "");
   }
 
   get bytes(): number {
