@@ -18,11 +18,7 @@ interface DialectConfig {
 export function configIn(to: DialectName, configJson: string, from: DialectName | null): DialectConfig {
   const config = parsedConfig(configJson).members();
   if (from === null || from === to) {
-    return {
-      fields: new Map(config.entries().map(([key, value]) => [key, value.json])),
-      dropped: [],
-      movedFrom: new Map(),
-    };
+    return { fields: jsonOf(config), dropped: [], movedFrom: new Map() };
   }
   const mapping = new Mapping(config, from, to);
   mapLength(mapping);
@@ -155,27 +151,22 @@ function formatInResponses(format: JsonValue): string | undefined {
   const { type, json_schema: schema } = Object.fromEntries(format.members());
   if (plainFormats.has(type?.text)) return format.json;
   if (type?.text !== "json_schema" || !schema?.isObject) return undefined;
-  const members = jsonOf(schema);
+  const members = schema.members();
   members.delete("type");
-  return `{${membersOf([["type", '"json_schema"'], ...members])}}`;
+  return `{${membersOf([["type", '"json_schema"'], ...jsonOf(members)])}}`;
 }
 
 function formatInChat(format: JsonValue): string | undefined {
-  const members = jsonOf(format);
-  const type = format.members().get("type")?.text;
+  const members = format.members();
+  const type = members.get("type")?.text;
   if (plainFormats.has(type)) return format.json;
   if (type !== "json_schema") return undefined;
   members.delete("type");
-  return `{"type":"json_schema","json_schema":{${membersOf(members)}}}`;
+  return `{"type":"json_schema","json_schema":{${membersOf(jsonOf(members))}}}`;
 }
 
-function jsonOf(object: JsonValue): Map<string, string> {
-  return new Map(
-    object
-      .members()
-      .entries()
-      .map(([key, value]) => [key, value.json]),
-  );
+function jsonOf(members: ReadonlyMap<string, JsonValue>): Map<string, string> {
+  return new Map(members.entries().map(([key, value]) => [key, value.json]));
 }
 
 function mapTools(mapping: Mapping): void {
