@@ -6,28 +6,25 @@ import { Type } from "./schema-builder.ts";
 
 const rule = `1 to ${requestIdLengthMax} printable ASCII characters`;
 
+function header(description: string) {
+  const key = Type.String({ pattern: requestIdPattern.source, description: `${rule}. ${description}` });
+  return { "Idempotency-Key": Type.Optional(key) };
+}
+
 /** For every call that stores something. */
-export const idempotencyHeader = {
-  "Idempotency-Key": Type.Optional(
-    Type.String({
-      pattern: requestIdPattern.source,
-      description: `${rule}. Repeating a request with the same key returns the first answer and stores nothing; another request with that key is 409.`,
-    }),
-  ),
-};
+export const idempotencyHeader = header(
+  "Repeating a request with the same key returns the first answer and stores nothing; another request with that key is 409.",
+);
 
 /** For a call with no other headers of its own. */
 export const repeatableHeaders = Type.Object(idempotencyHeader);
 
 /** For a call that creates a secret, which is shown once. */
-export const secretIdempotencyHeader = {
-  "Idempotency-Key": Type.Optional(
-    Type.String({
-      pattern: requestIdPattern.source,
-      description: `${rule}. Repeating a request with the same key within 24 hours is 409 and names the hash of the key that was created: no second key is created, and a secret is never shown twice. Another request with that key is 409, too.`,
-    }),
+export const secretRepeatableHeaders = Type.Object(
+  header(
+    "Repeating a request with the same key within 24 hours is 409 and names the hash of the key that was created: no second key is created, and a secret is never shown twice. Another request with that key is 409, too.",
   ),
-};
+);
 
 /** The id of a request that stores something: the caller's own, if it has one. */
 export function requestIdFrom(headers: IncomingHttpHeaders): string {

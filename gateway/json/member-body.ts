@@ -38,10 +38,11 @@ export function memberCreationFrom(body: string | undefined) {
 
 /** The body of PATCH /organization/members/{user_id}. */
 export function memberUpdateFrom(body: string | undefined) {
-  const { role, ...names } = readUpdate(body);
+  const update = readUpdate(body);
+  const { role, ...names } = update;
   return {
     // Sorted, so that a retry with its fields in another order is the same request.
-    updateMask: { paths: Object.keys({ ...(role && { role }), ...names }).sort() },
+    updateMask: { paths: Object.keys(update).sort() },
     ...(role === undefined ? {} : { role: roleByName[role] }),
     ...namesOf(names),
   };

@@ -73,11 +73,12 @@ export function workspaceCreationFrom(body: string | undefined) {
 
 /** The body of PATCH /workspaces/{workspace}. Fields that are accepted only for compatibility change nothing. */
 export function workspaceUpdateFrom(body: string | undefined) {
-  const { name, slug, ...rest } = readUpdate(body);
-  const paths = Object.keys({ ...(name && { name }), ...(slug && { slug }), ...rest });
+  const update = readUpdate(body);
+  const { name, slug, ...rest } = update;
+  const paths = Object.keys(update).filter((path) => !Object.hasOwn(switchedOff, path));
   return {
     // Sorted, so that a retry with its fields in another order is the same request.
-    updateMask: { paths: paths.filter((path) => !Object.hasOwn(switchedOff, path)).sort() },
+    updateMask: { paths: paths.sort() },
     ...(name === undefined ? {} : { name }),
     ...(slug === undefined ? {} : { slug }),
     ...optionalFieldsOf(rest),

@@ -11,7 +11,7 @@ import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
 import { updateOrRead } from "../clients/update-or-read.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
-import { idempotencyKeyFrom, repeatableHeaders, requestIdFrom, secretIdempotencyHeader } from "../json/idempotency.ts";
+import { idempotencyKeyFrom, repeatableHeaders, requestIdFrom, secretRepeatableHeaders } from "../json/idempotency.ts";
 import { currentKeyJson, keyJson, sendKey, sendSecret } from "../json/key.ts";
 import {
   keyCreationFrom,
@@ -34,7 +34,6 @@ const params = Type.Object({
     examples: ["0198c2d6-1f5a-7c08-92be-d3a46b70e815"],
   }),
 });
-const secretHeaders = Type.Object(secretIdempotencyHeader);
 const oneKey = dataOf("Key");
 const createdKey = success(
   "The key and its secret, which is shown only now.",
@@ -67,7 +66,7 @@ const createSchema = {
   summary: "Make a key",
   description: "Needs a management key. The secret is in the answer and never shown again.",
   tags,
-  headers: secretHeaders,
+  headers: secretRepeatableHeaders,
   body: keyCreationSchema,
   response: { 201: createdKey, ...refusedWith(400, 403, 404, 409, 413, 415) },
 };
@@ -110,7 +109,7 @@ const rotateSchema = {
     "Needs a management key. Everything else about the key stays the same, including its id, and the old secret works until the grace period is over.",
   tags,
   params,
-  headers: secretHeaders,
+  headers: secretRepeatableHeaders,
   body: rotationSchema,
   response: { 201: createdKey, ...refusedWith(400, 404, 409, 413, 415) },
 };
