@@ -31,12 +31,12 @@ import { addRequestHooks } from "./http/request-hooks.ts";
 import { Forwarder } from "./inference/forward/forwarder.ts";
 import { StalledAnswers } from "./inference/forward/stalled-answers.ts";
 import type { InferenceMetrics } from "./inference/inference-metrics.ts";
-import { PresetCache, type PresetCacheConfig } from "./inference/presets/preset-cache.ts";
+import { PresetCache } from "./inference/presets/preset-cache.ts";
 import type { Upstreams } from "./inference/upstreams/upstreams.ts";
-import { bodyText } from "./json/body.ts";
+import { bodyText, readBodies } from "./json/body.ts";
 import { parseQuery } from "./json/query.ts";
 import { ajv, queryValidator } from "./json/validator.ts";
-import { Limits, type LimitsConfig } from "./limits/limits.ts";
+import { Limits } from "./limits/limits.ts";
 import { describedRoutes } from "./openapi/described-routes.ts";
 import { referenceRoutes } from "./openapi/reference.ts";
 import { changeRoutes } from "./routes/changes.ts";
@@ -56,12 +56,7 @@ import { workspaceRoutes } from "./routes/workspaces.ts";
 
 /** The parts of the REST server. */
 interface RestParts {
-  readonly config: Pick<
-    GatewayConfig,
-    "requestTimeoutMs" | "httpTimeouts" | "inferenceBodyBytesMax" | "grantStaleMaxMs" | "publicOrigin" | "consoleFolder"
-  > &
-    LimitsConfig &
-    PresetCacheConfig;
+  readonly config: GatewayConfig;
   readonly clients: Clients;
   readonly upstreams: Upstreams;
   readonly inferenceMetrics: InferenceMetrics;
@@ -86,7 +81,7 @@ export async function createRestServer(parts: RestParts): Promise<RestServer> {
   const refusals = new Refusals(exchanges, accessLog, config.httpTimeouts.lingerMs);
   const app = createApp(config, exchanges, refusals);
   const limits = new Limits(config, metrics);
-  readBodies(app);
+  readBodies(app, bodyText);
   limits.watch(app);
   const knownPaths = new KnownPaths(routerOptions);
   knownPaths.watch(app);
@@ -113,7 +108,7 @@ const routerOptions = {
 };
 
 function createApp(
-  { bodyBytesMax, httpTimeouts }: RestParts["config"],
+  { bodyBytesMax, httpTimeouts }: GatewayConfig,
   exchanges: Exchanges,
   refusals: Refusals,
 ): FastifyInstance {
@@ -182,11 +177,4 @@ function openAccess({ config, clients, metrics }: RestParts, limits: Limits, coo
     access: new Access({ exchange, inferenceGrants, limits, cookie, requestTimeoutMs }),
     keyChanges: new KeyChanges(exchange),
   };
-}
-
-function readBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, ({ headers }, bytes, done) => {
-    done(null, bodyText(bytes, headers["content-encoding"]));
-  });
 }

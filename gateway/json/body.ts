@@ -1,6 +1,15 @@
 import { isUtf8 } from "node:buffer";
+import type { FastifyInstance } from "fastify";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { HttpError } from "./http-error.ts";
+
+/** Makes handlers get JSON bodies as this function returns them. */
+export function readBodies(app: FastifyInstance, read: typeof bodyText | typeof bodyBytes): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, ({ headers }, bytes, done) => {
+    done(null, read(bytes, headers["content-encoding"]));
+  });
+}
 
 /** The text of a request body. It is parsed where its shape is known: what is stored is sliced from the text itself. */
 export function bodyText(bytes: Buffer, contentEncoding: string | undefined): string {

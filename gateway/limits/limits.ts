@@ -9,7 +9,7 @@ import { largeTextAsBytes } from "./payload.ts";
 import { RefusedKeys } from "./refused-keys.ts";
 import { type RateLimit, TokenBuckets } from "./token-buckets.ts";
 
-export type LimitsConfig = Pick<
+type LimitsConfig = Pick<
   GatewayConfig,
   | "bodyBytesMax"
   | "inFlightBytesMax"
