@@ -5,21 +5,18 @@ import {
   type AccessService,
   ExchangeKeyResponseSchema,
 } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
-import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { accessClient } from "./access-client.ts";
 
 const unauthenticatedCode = 16;
-const unavailableCode = 14;
-const deadlineExceededCode = 4;
 
 const granted = (key = "") => create(ExchangeKeyResponseSchema, { accessToken: `token of ${key}` });
-const failed = (code: number) => ({ case: "error", value: create(StatusSchema, { code, message: "no" }) });
+const refused = { case: "error", value: create(StatusSchema, { code: unauthenticatedCode, message: "no" }) };
 
-/** A client of a service whose batches fail in the parts given by `codeOf`, or as a whole. */
-function clientOf({ codeOf = () => 0, failure }: { codeOf?: (key: string) => number; failure?: Error } = {}) {
+/** A client of a service that refuses the key "bad". */
+function clientOf() {
   const made: string[][] = [];
   const requestIds: string[] = [];
   const methods = {
@@ -30,9 +27,8 @@ function clientOf({ codeOf = () => 0, failure }: { codeOf?: (key: string) => num
     batchExchangeKeys: async ({ requests }: { requests: { key: string }[] }, { requestId }: CallOptions) => {
       made.push(requests.map(({ key }) => key));
       requestIds.push(requestId);
-      if (failure) throw failure;
       const outcomes = requests.map(({ key }) => ({
-        outcome: codeOf(key) > 0 ? failed(codeOf(key)) : { case: "response", value: granted(key) },
+        outcome: key === "bad" ? refused : { case: "response", value: granted(key) },
       }));
       return { outcomes };
     },
@@ -59,32 +55,9 @@ describe("the key exchange", () => {
   });
 
   it("fails only for the rejected key", async () => {
-    const { made, exchange } = clientOf({ codeOf: (key) => (key === "b" ? unauthenticatedCode : 0) });
-    const results = await Promise.allSettled(["a", "b"].map(exchange));
+    const { made, exchange } = clientOf();
+    const results = await Promise.allSettled(["a", "bad"].map(exchange));
     expect(results).toMatchObject([{ status: "fulfilled" }, { reason: { kind: "unauthenticated" } }]);
-    expect(made).toEqual([["a", "b"]]);
-  });
-
-  it.each([
-    ["whose part was unavailable", unavailableCode],
-    ["with time left after the service timed out", deadlineExceededCode],
-  ])("is repeated alone for a key %s", async (_, code) => {
-    const { made, exchange } = clientOf({ codeOf: (key) => (key === "b" ? code : 0) });
-    await Promise.all(["a", "b"].map(exchange));
-    expect(made).toEqual([["a", "b"], ["b"]]);
-  });
-
-  it("is one call per key if the service does not support batches", async () => {
-    const failure = new DomainError("unimplemented", { reason: "", message: "There is no such method." });
-    const { made, exchange } = clientOf({ failure });
-    await Promise.all(["a", "b"].map(exchange));
-    expect(made).toEqual([["a", "b"], ["a"], ["b"]]);
-  });
-
-  it("fails for all if the service is unreachable", async () => {
-    const { made, exchange } = clientOf({ failure: unavailable("down") });
-    const results = await Promise.allSettled(["a", "b"].map(exchange));
-    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    expect(made).toEqual([["a", "b"]]);
+    expect(made).toEqual([["a", "bad"]]);
   });
 });
