@@ -146,15 +146,6 @@ describe("above the in-flight limits", () => {
     await expect.poll(() => createWithPrompt(freshName("sent"), largeText)).toMatchObject({ status: 200 });
   });
 
-  it("a key's small requests are answered while its large ones take all of its share", async () => {
-    sendMost(bodyBytesMax);
-    await inFlightAtLeast(bodyBytesMax - 1);
-    sendMost(inFlightBytesMax / 2 - bodyBytesMax);
-    await inFlightAtLeast(inFlightBytesMax / 2 - 2);
-    expect((await stack.request("GET", "/presets/small", { key: stack.apiKey })).status).toBe(200);
-    expect((await stack.request("GET", "/presets/large", { key: stack.apiKey })).status).toBe(429);
-  });
-
   it("the keys of an organization get 429 for what other organizations need", async () => {
     const before = await refusals("organization_inflight");
     sendMost(bodyBytesMax);

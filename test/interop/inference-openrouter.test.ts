@@ -90,11 +90,7 @@ describe("an error in the OpenRouter client", () => {
     ["a model that no upstream serves", () => send("nobody/model"), NotFoundResponseError],
     ["a wrong key", () => send("@preset/bot", "wrong"), UnauthorizedResponseError],
   ])("reports %s", async (_name, call, type) => {
-    const error = await call().then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    expect(error).toBeInstanceOf(type);
+    await expect(call()).rejects.toBeInstanceOf(type);
   });
 
   function send(model: string, key = stack.apiKey): Promise<unknown> {

@@ -182,11 +182,7 @@ describe("errors in the OpenRouter client", () => {
     ["an empty list of members", () => management.workspaces.listMembers({ id: "nowhere" }), NotFoundResponseError],
     ["a limit out of bounds", () => management.workspaces.list({ limit: 101 }), OpenRouterDefaultError],
   ])("for %s have their own type", async (_name, call, type) => {
-    const error = await call().then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    expect(error).toBeInstanceOf(type);
+    await expect(call()).rejects.toBeInstanceOf(type);
   });
 
   it("carry the message and the issues", async () => {

@@ -169,11 +169,7 @@ describe("errors in the OpenRouter client", () => {
     ["an archived preset", () => createArchived(), ConflictResponseError],
     ["a limit out of bounds", () => management.organization.listMembers({ limit: 101 }), OpenRouterDefaultError],
   ])("for %s have their own type", async (_name, call, type) => {
-    const error = await call().then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    expect(error).toBeInstanceOf(type);
+    await expect(call()).rejects.toBeInstanceOf(type);
   });
 
   it("carry the message, the issues and the request id", async () => {
