@@ -1,3 +1,4 @@
+import { createHook } from "node:async_hooks";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -413,6 +414,19 @@ describe.concurrent("a channel to a DNS name", () => {
     resolve();
     expect((await Promise.all(calls)).sort()).toEqual(["a", "b"]);
     expect(await answersOf(channel, 4)).toEqual(new Set(["a"]));
+  });
+
+  it("shares its lookup with everyone else in the process", ({ expect }) => {
+    let lookups = 0;
+    const counting = createHook({
+      init: (_id, type) => {
+        if (type === "GETADDRINFOREQWRAP") lookups += 1;
+      },
+    }).enable();
+    open("localhost:1");
+    open("localhost:2");
+    counting.disable();
+    expect(lookups).toBe(1);
   });
 
   it("looks it up once a second while it has no address", async ({ expect }) => {

@@ -1,5 +1,5 @@
-import { lookup as dnsLookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { lookUpName } from "../network/name-lookup.ts";
 import { monotonicMs } from "../time/clock.ts";
 import { Endpoint } from "./endpoint.ts";
 import type { Peer } from "./grpc-connection.ts";
@@ -129,7 +129,7 @@ export class Channel {
   async #lookUp(): Promise<void> {
     this.#lookedUpAtMs = monotonicMs();
     let fault: Error | undefined;
-    const lookUpName = async (name: HostPort): Promise<void> => {
+    const lookUpOne = async (name: HostPort): Promise<void> => {
       try {
         const addresses = await this.#lookup(name.host);
         this.#found.set(
@@ -142,7 +142,7 @@ export class Channel {
         fault = error as Error;
       }
     };
-    await Promise.all(this.#names.map(lookUpName));
+    await Promise.all(this.#names.map(lookUpOne));
     this.#lookupFault = fault;
     // Such a name has no connection whose end would trigger the next lookup.
     if (this.#names.some((name) => !this.#found.get(name)?.length)) this.#lookUpSoon();
@@ -150,10 +150,6 @@ export class Channel {
 }
 
 /** Opens a channel to the hosts of a target. Calls go to every address behind each name. */
-export function openChannel(
-  target: string,
-  tls: TlsFiles | undefined,
-  lookup: Lookup = (host) => dnsLookup(host, { all: true }),
-): Channel {
+export function openChannel(target: string, tls: TlsFiles | undefined, lookup: Lookup = lookUpName): Channel {
   return new Channel(target, tlsOfCalls(tls), lookup);
 }
