@@ -7,18 +7,6 @@ export function databaseUrl(serverUrl: string, database: string): string {
   return url.href;
 }
 
-/** Creates the databases that do not exist yet. */
-export async function createDatabases(serverUrl: string, databases: readonly string[]): Promise<void> {
-  const connection = await createConnection(serverUrl);
-  try {
-    for (const database of databases) {
-      await connection.query("CREATE DATABASE IF NOT EXISTS ?? CHARACTER SET utf8mb4", [database]);
-    }
-  } finally {
-    await connection.end();
-  }
-}
-
 /** Why the server accepts no connection; undefined if it does. */
 export async function lookForConnectionFault(serverUrl: string): Promise<string | undefined> {
   try {

@@ -3,7 +3,7 @@ import type { BackgroundProcess } from "./background-process.ts";
 import { buildConsole } from "./console.ts";
 import { baseUrl, findKeys, type Keys, writeCredentials } from "./credentials.ts";
 import { findDataFlavor, prepareDatabase } from "./database.ts";
-import { createDatabases, databaseUrl } from "./database-connection.ts";
+import { databaseUrl } from "./database-connection.ts";
 import { findDatabaseServer } from "./database-server.ts";
 import { createDemo } from "./demo.ts";
 import { reportFailures } from "./failure-report.ts";
@@ -120,7 +120,6 @@ function openDatabase(context: Context): Promise<DatabaseUrls> {
     const supervised = keepUp("database", context, database.start);
     opened(supervised.stop);
     await supervised.up;
-    await createDatabases(database.serverUrl, ["setpoint_preset", "setpoint_organization"]);
     detail(server.title);
     return {
       PRESET_DATABASE_URL: databaseUrl(database.serverUrl, "setpoint_preset"),

@@ -7,7 +7,6 @@ import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { BackgroundProcess } from "../../deploy/local/background-process.ts";
 import { findDataFlavor, prepareDatabase } from "../../deploy/local/database.ts";
-import { createDatabases, databaseUrl } from "../../deploy/local/database-connection.ts";
 import { findDatabaseServer } from "../../deploy/local/database-server.ts";
 import type { PrivateDatabase } from "../../deploy/local/private-database.ts";
 
@@ -41,8 +40,9 @@ async function start(database: PrivateDatabase): Promise<BackgroundProcess> {
 
 /** Adds a row to a table, and returns how many there are. */
 async function addRow({ serverUrl }: PrivateDatabase): Promise<number> {
-  await createDatabases(serverUrl, ["kept"]);
-  const connection = await createConnection(databaseUrl(serverUrl, "kept"));
+  const connection = await createConnection(serverUrl);
+  await connection.query("CREATE DATABASE IF NOT EXISTS kept CHARACTER SET utf8mb4");
+  await connection.query("USE kept");
   await connection.query("CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY AUTO_INCREMENT, text VARCHAR(9))");
   await connection.query("INSERT INTO t (text) VALUES ('größe 😀')");
   const [rows] = await connection.query<RowDataPacket[]>("SELECT COUNT(*) AS count FROM t WHERE text = 'größe 😀'");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createDatabases, databaseUrl } from "../../deploy/local/database-connection.ts";
+import { databaseUrl } from "../../deploy/local/database-connection.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type Pool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { schemaIsCurrent } from "../../services/platform/mysql/schema.ts";
@@ -14,7 +14,6 @@ let pool: Pool;
 
 beforeAll(async () => {
   server = await startOwnServer(["--log-bin=binlog", "--server-id=1"]);
-  await createDatabases(server.url, ["setpoint_preset"]);
   admin = openPool(databaseUrl(server.url, "setpoint_preset"), 1);
   await migrate(databaseUrl(server.url, "setpoint_preset"), presetMigrations, () => {});
   await admin.query("CREATE TABLE notes (id INT)");

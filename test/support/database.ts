@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createConnection } from "mysql2/promise";
 import { inject } from "vitest";
-import { createDatabases, databaseUrl } from "../../deploy/local/database-connection.ts";
+import { databaseUrl } from "../../deploy/local/database-connection.ts";
 
 /** Whether all tests run as on Vitess: statements are sent as text, each for one workspace. */
 export const isSharded = process.env.TEST_DATABASE_PROTOCOL === "text";
@@ -16,13 +16,13 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject("databaseServerUrl");
   const name = `test_${randomBytes(6).toString("hex")}`;
-  await createDatabases(serverUrl, [name]);
-  const drop = async (): Promise<void> => {
+  const run = async (statement: string): Promise<void> => {
     const connection = await createConnection(serverUrl);
-    await connection.query("DROP DATABASE IF EXISTS ??", [name]);
+    await connection.query(statement, [name]);
     await connection.end();
   };
+  await run("CREATE DATABASE ?? CHARACTER SET utf8mb4");
   const url = new URL(databaseUrl(serverUrl, name));
   if (isSharded) url.searchParams.set("protocol", "text");
-  return { name, url: url.href, drop };
+  return { name, url: url.href, drop: () => run("DROP DATABASE IF EXISTS ??") };
 }
