@@ -32,14 +32,11 @@ const select = cachedByCount((count) =>
   ),
 );
 
-/**
- * The earlier answers to those creations whose request id is already stored. In one statement, because the caller holds
- * the row locks of their presets meanwhile.
- */
-export async function findReplays(
-  executor: Executor,
-  creations: readonly NewVersion[],
-): Promise<ReadonlyMap<NewVersion, Outcome>> {
+/** The earlier answers to those creations whose request id is already stored. */
+export type Replays = ReadonlyMap<NewVersion, Outcome>;
+
+/** In one statement, because the caller holds the row locks of their presets meanwhile. */
+export async function findReplays(executor: Executor, creations: readonly NewVersion[]): Promise<Replays> {
   const replays = new Map<NewVersion, Outcome>();
   if (creations.length === 0) return replays;
   const [rows] = await executor.execute<ReplayRow[]>(

@@ -7,7 +7,7 @@ import { addVersion } from "../domain/add-version.ts";
 import { creationChange } from "../domain/change.ts";
 import type { NewVersion } from "../domain/new-version.ts";
 import { type Outcome, type Preset, presetKey, type ServedPreset } from "../domain/preset.ts";
-import { findReplays } from "./find-replays.ts";
+import { findReplays, type Replays } from "./find-replays.ts";
 import { insertingChanges, type NewChange } from "./insert-changes.ts";
 import { addingToCounts } from "./preset-counts.ts";
 import { type PresetRow, presetColumns, presetFromRow } from "./preset-rows.ts";
@@ -17,10 +17,9 @@ import { insertingPresets, updatingPresets } from "./write-presets.ts";
 
 /** At least one of the request ids is already stored: it is a retry. */
 export class DuplicateRequest extends Error {
-  /** The earlier answer to each creation; undefined for new ones. */
-  readonly replays: readonly (Outcome | undefined)[];
+  readonly replays: Replays;
 
-  constructor(replays: readonly (Outcome | undefined)[]) {
+  constructor(replays: Replays) {
     super();
     this.replays = replays;
   }
@@ -120,7 +119,7 @@ async function findDuplicate(
   error: unknown,
 ): Promise<unknown> {
   const replays = await findReplays(connection, creations);
-  if (replays.size > 0) return new DuplicateRequest(creations.map((creation) => replays.get(creation)));
+  if (replays.size > 0) return new DuplicateRequest(replays);
   const stored = await lockPresets(connection, creations, lock);
   // The existing row may be the one that our own first statement has just stored.
   const isStoredByOther = (preset: Preset) => (stored.get(presetKey(preset))?.id ?? preset.id) !== preset.id;

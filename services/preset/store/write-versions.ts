@@ -10,8 +10,8 @@ import { backoffMs } from "../../platform/time/backoff.ts";
 import { monotonicMs } from "../../platform/time/clock.ts";
 import { hasGivenUp, timeLeftMs } from "../../platform/time/deadline.ts";
 import type { NewVersion } from "../domain/new-version.ts";
-import { type Outcome, presetKey, type ServedPreset } from "../domain/preset.ts";
-import { findReplays } from "./find-replays.ts";
+import { presetKey, type ServedPreset } from "../domain/preset.ts";
+import { findReplays, type Replays } from "./find-replays.ts";
 import { DuplicateRequest, insertVersions, PresetCreatedElsewhere, type RowLock } from "./insert-versions.ts";
 import type { LockedPresets } from "./locked-presets.ts";
 
@@ -119,9 +119,8 @@ class Attempts {
   async #giveUp(parts: readonly Creation[], error: unknown): Promise<void> {
     const creations = parts.map(({ request }) => request);
     for (const creation of creations) this.#lockedPresets.add(creation);
-    const replays = await findReplays(this.#pool, creations).catch(() => undefined);
-    const outcomes = creations.map((creation) => replays?.get(creation));
-    fail(settleFound(parts, outcomes), conflictNotSettled(error));
+    const replays = await findReplays(this.#pool, creations).catch((): Replays => new Map());
+    fail(settleFound(parts, replays), conflictNotSettled(error));
   }
 
   /** A batch that fails because of one part is bisected until that part is alone. */
@@ -149,10 +148,10 @@ class Attempts {
   }
 }
 
-/** Settles the parts whose outcome is known, and returns the others. */
-function settleFound(parts: readonly Creation[], outcomes: readonly (Outcome | undefined)[]): Creation[] {
-  return parts.filter((part, index) => {
-    const outcome = outcomes[index];
+/** Settles the parts that were stored before, and returns the others. */
+function settleFound(parts: readonly Creation[], replays: Replays): Creation[] {
+  return parts.filter((part) => {
+    const outcome = replays.get(part.request);
     if (outcome instanceof DomainError) part.fail(outcome);
     else if (outcome) part.settle(outcome);
     return outcome === undefined;
