@@ -2,7 +2,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KeyKind } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
-import { findKeyById } from "../../services/organization/store/keys.ts";
+import { findKeyAnywhere } from "../../services/organization/store/keys.ts";
 import { AccessTokenVerifier } from "../../services/platform/auth/access-token.ts";
 import { keyFromBytes } from "../../services/platform/auth/key-format.ts";
 import { jwksFrom } from "../../services/platform/auth/key-set.ts";
@@ -174,7 +174,7 @@ describe.each(["gRPC", "Connect"] as const)("ExchangeKey over %s", (protocol) =>
 
   it("records when the key was used, without waiting for the write", async () => {
     const { key, secret } = await stack.tenants.createKey(stack);
-    const lastUse = async () => (await findKeyById(stack.organizationPool, key.id))?.lastUsedAt;
+    const lastUse = async () => (await findKeyAnywhere(stack.organizationPool, key.id))?.lastUsedAt;
     await inTransaction(stack.organizationPool, async (connection) => {
       await connection.execute("SELECT id FROM api_keys WHERE id = ? FOR UPDATE", [idToBytes(key.id)]);
       await exchange(secret);

@@ -10,7 +10,12 @@ import {
 } from "../../services/organization/domain/keys.ts";
 import { newWorkspace } from "../../services/organization/domain/workspaces.ts";
 import { findKeyScope, findKeyScopes } from "../../services/organization/store/key-scopes.ts";
-import { findKeyById, insertKey, updateKeySecret, updateKeysLastUsed } from "../../services/organization/store/keys.ts";
+import {
+  findKeyAnywhere,
+  insertKey,
+  updateKeySecret,
+  updateKeysLastUsed,
+} from "../../services/organization/store/keys.ts";
 import { LastUseRecorder } from "../../services/organization/store/last-use-recorder.ts";
 import { listKeys } from "../../services/organization/store/list-keys.ts";
 import { insertOrganization } from "../../services/organization/store/organizations.ts";
@@ -74,9 +79,9 @@ describe("a stored key", () => {
       { workspaceId: secondWorkspaceId, permissions: ["presets:read", "presets:write"] },
     );
     await insertKey(pool, full.key);
-    expect(await findKeyById(pool, full.key.id)).toEqual(full.key);
-    expect(await findKeyById(pool, managementKey.key.id)).toEqual(managementKey.key);
-    expect(await findKeyById(pool, newId())).toBeUndefined();
+    expect(await findKeyAnywhere(pool, full.key.id)).toEqual(full.key);
+    expect(await findKeyAnywhere(pool, managementKey.key.id)).toEqual(managementKey.key);
+    expect(await findKeyAnywhere(pool, newId())).toBeUndefined();
   });
 
   it("leaves no trace of its secret in the table", async () => {
@@ -179,7 +184,7 @@ describe("the scope of a key", () => {
 });
 
 describe("the last use of a key", () => {
-  const lastUse = async () => (await findKeyById(pool, apiKey.key.id))?.lastUsedAt;
+  const lastUse = async () => (await findKeyAnywhere(pool, apiKey.key.id))?.lastUsedAt;
 
   it("is written unless it was written recently", async () => {
     await updateKeysLastUsed(pool, [apiKey.key.id], new Date(100_000), new Date(40_000));
@@ -203,7 +208,7 @@ describe("the last use of a key", () => {
     const usedAt = new Date(250_000);
     for (const { key } of [apiKey, managementKey]) recorder.record(key.id, usedAt);
     await expect.poll(lastUse).toEqual(usedAt);
-    expect((await findKeyById(pool, managementKey.key.id))?.lastUsedAt).toEqual(usedAt);
+    expect((await findKeyAnywhere(pool, managementKey.key.id))?.lastUsedAt).toEqual(usedAt);
     expect(statements()).toBe(1);
   });
 
@@ -223,7 +228,7 @@ describe("the last use of a key", () => {
     await inTransaction(pool, async (connection) => {
       await connection.execute("SELECT id FROM api_keys WHERE id = ? FOR UPDATE", [idToBytes(apiKey.key.id)]);
       recorder.record(apiKey.key.id, new Date(300_000));
-      expect(await findKeyById(pool, apiKey.key.id)).toBeDefined();
+      expect(await findKeyAnywhere(pool, apiKey.key.id)).toBeDefined();
     });
     await expect.poll(lastUse).toEqual(new Date(300_000));
   });

@@ -5,7 +5,7 @@ import { CommandError } from "../../platform/process/command-error.ts";
 import { id, required } from "../../platform/process/flags.ts";
 import type { Key } from "../domain/keys.ts";
 import type { Work } from "../store/change-organization.ts";
-import { findKeyById } from "../store/keys.ts";
+import { findKeyAnywhere } from "../store/keys.ts";
 import { asFlag, change } from "./organization.ts";
 
 const keyId = { ...id, meaning: "the id of a key, which list-keys shows" };
@@ -38,7 +38,7 @@ export function keyCommand({ name, summary, prepare, describe }: KeyChange): Dat
 }
 
 async function getKey(executor: Executor, id: string): Promise<Key> {
-  const key = await findKeyById(executor, id);
+  const key = await findKeyAnywhere(executor, id);
   if (key) return key;
   throw new CommandError(`There is no key ${id}; list-keys shows those of an organization`);
 }

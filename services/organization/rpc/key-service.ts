@@ -8,7 +8,7 @@ import { keyInvalid } from "../domain/errors.ts";
 import type { Key } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { createKey } from "../store/create-key.ts";
-import { findKeyById, getKey } from "../store/keys.ts";
+import { findKeyAnywhere, getKey } from "../store/keys.ts";
 import { listWorkspaceKeys } from "../store/list-keys.ts";
 import { rotateKey } from "../store/rotate-key.ts";
 import { deleteKey, updateKey } from "../store/update-key.ts";
@@ -71,7 +71,7 @@ export function keyService(pool: Pool, { read, change }: Administration): Implem
 
     async getCurrentKey(_request, context) {
       const { principal, deadlineMs } = context;
-      const key = await retryTransient(deadlineMs, () => findKeyById(pool.within(context), principal.keyId));
+      const key = await retryTransient(deadlineMs, () => findKeyAnywhere(pool.within(context), principal.keyId));
       if (!key || key.revokedAt) throw keyInvalid();
       return { key: toKeyMessage(key, principal.workspaceId ?? ""), principal: toPrincipalMessage(principal) };
     },

@@ -12,7 +12,7 @@ import { keyStatus } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { findAnswer, insertAnswer, type RepeatableRequest } from "./change-requests.ts";
 import { countChanges, findLoggedId, insertChanges } from "./changes.ts";
-import { findKeyById } from "./keys.ts";
+import { findKeyAnywhere } from "./keys.ts";
 import { lockOrganization } from "./organizations.ts";
 
 /** A change to an organization, made while nobody else changes anything in it. */
@@ -78,6 +78,6 @@ export function changeOrganization<T>(
  */
 async function checkActor(connection: PoolConnection, { keyId }: Actor, now: Date): Promise<void> {
   if (keyId === undefined) return;
-  const key = await findKeyById(connection, keyId);
+  const key = await findKeyAnywhere(connection, keyId);
   if (!key || keyStatus(key, now) !== "active") throw keyInvalid();
 }

@@ -7,14 +7,6 @@ import { keyAlreadyCreated, keyNotFound } from "../domain/errors.ts";
 import { isKeyName, type Key } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
 
-/** Revoked or not, of any organization. */
-export async function findKeyById(executor: Executor, id: string): Promise<Key | undefined> {
-  const [rows] = await executor.execute<KeyRow[]>(`SELECT ${keyColumns} FROM api_keys k WHERE k.id = ?`, [
-    idToBytes(id),
-  ]);
-  return rows[0] && keyFromRow(rows[0]);
-}
-
 /** The key with this hash or id, revoked or not, of any organization. */
 export async function findKeyAnywhere(executor: Executor, name: string): Promise<Key | undefined> {
   const { sql, value } = conditionFor(name);
