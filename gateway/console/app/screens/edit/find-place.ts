@@ -18,10 +18,7 @@ export function findPlace(
   let found: SyntaxNode | null = null;
   for (const step of stepsOf(path)) {
     if (!value) break;
-    const next: { shown: SyntaxNode; value: SyntaxNode } | undefined =
-      typeof step === "number" && value.name === "Array"
-        ? elementAt(value, step)
-        : memberOf(value, String(step), textOf);
+    const next = typeof step === "number" ? elementAt(value, step) : memberOf(value, step, textOf);
     if (!next) break;
     found = next.shown;
     value = next.value;
@@ -30,8 +27,7 @@ export function findPlace(
 }
 
 function elementAt(list: SyntaxNode, index: number): { shown: SyntaxNode; value: SyntaxNode } | undefined {
-  const element =
-    list.getChildren("Value")[index] ?? childrenOf(list).filter(({ name }) => !/^[[\],]$/.test(name))[index];
+  const element = childrenOf(list).filter(({ name }) => !/^[[\],]$/.test(name))[index];
   return element && { shown: element, value: element };
 }
 
