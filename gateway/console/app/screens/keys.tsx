@@ -3,7 +3,7 @@ import { listedMax } from "../api/list-all.ts";
 import { personName } from "../api/people.ts";
 import { reasonForbidden } from "../api/session.ts";
 import type { Key } from "../api/types.ts";
-import { pageIn, pageSize } from "../api/use-list.ts";
+import { pageIn } from "../api/use-list.ts";
 import { useSearchedList } from "../api/use-searched-list.ts";
 import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
@@ -105,13 +105,7 @@ export function Keys({ workspace, query }: ScreenProps) {
         )
       )}
       {total !== undefined && total > 0 && (
-        <Pager
-          page={page}
-          pageSize={pageSize}
-          total={total}
-          isStale={isLoading}
-          hrefOf={(to) => hrefWith({ page: to })}
-        />
+        <Pager page={page} total={total} isStale={isLoading} hrefOf={(to) => hrefWith({ page: to })} />
       )}
       {isMaking && <NewKey workspace={workspace} close={() => setMaking(false)} changed={reload} />}
     </Page>

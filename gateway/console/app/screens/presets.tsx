@@ -1,6 +1,6 @@
 import { inWorkspace, reasonForbidden } from "../api/session.ts";
 import type { Preset, PresetStatus } from "../api/types.ts";
-import { pageIn, pageParameters, pageSize, useList } from "../api/use-list.ts";
+import { pageIn, pageParameters, useList } from "../api/use-list.ts";
 import { navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { newPresetHref, presetsHref } from "../shell/preset-hrefs.ts";
@@ -94,18 +94,10 @@ export function Presets({ workspace, query }: ScreenProps) {
               </a>
             </div>
           ) : (
-            (items || !error) && (
-              <PresetTable presets={items} isStale={isLoading} workspace={workspace} rows={pageSize} />
-            )
+            (items || !error) && <PresetTable presets={items} isStale={isLoading} workspace={workspace} />
           )}
           {total !== undefined && total > 0 && (
-            <Pager
-              page={page}
-              pageSize={pageSize}
-              total={total}
-              isStale={isLoading}
-              hrefOf={(to) => hrefWith({ page: to })}
-            />
+            <Pager page={page} total={total} isStale={isLoading} hrefOf={(to) => hrefWith({ page: to })} />
           )}
         </>
       )}

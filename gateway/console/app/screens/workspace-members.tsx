@@ -5,7 +5,7 @@ import { personName, personNote } from "../api/people.ts";
 import { request } from "../api/request.ts";
 import { reasonForbidden, session } from "../api/session.ts";
 import type { WorkspaceMember } from "../api/types.ts";
-import { pageIn, pageSize } from "../api/use-list.ts";
+import { pageIn } from "../api/use-list.ts";
 import { useSearchedList } from "../api/use-searched-list.ts";
 import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
@@ -158,13 +158,7 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
         </div>
       )}
       {defaultId !== undefined && total !== undefined && total > 0 && (
-        <Pager
-          page={page}
-          pageSize={pageSize}
-          total={total}
-          isStale={isLoading}
-          hrefOf={(to) => hrefWith({ page: to })}
-        />
+        <Pager page={page} total={total} isStale={isLoading} hrefOf={(to) => hrefWith({ page: to })} />
       )}
       {isAdding && (
         <AddToWorkspace

@@ -49,7 +49,7 @@ export function ListPanel<T>(props: ListPanelProps<T>) {
           )}
       {total !== undefined && total > pageSize && (
         <div class="panel-foot">
-          <Pager page={page} pageSize={pageSize} total={total} isStale={isLoading} hrefOf={hrefOf} />
+          <Pager page={page} total={total} isStale={isLoading} hrefOf={hrefOf} />
         </div>
       )}
       {children}

@@ -5,6 +5,8 @@ export interface Column {
   readonly class?: string;
   /** Whether the title of the column is for screen readers only. */
   readonly isUntitled?: boolean;
+  /** The width of the placeholder in an empty row. */
+  readonly skeleton?: "w-text" | "w-badge";
 }
 
 interface ListingProps {
@@ -12,13 +14,14 @@ interface ListingProps {
   readonly columns: readonly Column[];
   readonly isStale: boolean;
   readonly class?: string;
+  /** How many empty rows are shown. */
+  readonly skeletonRows?: number;
   /** The rows; undefined until the first response: until then, empty rows of the same height are shown. */
   readonly children: ComponentChildren;
 }
 
-const skeletonRows = 6;
-
-export function Listing({ caption, columns, isStale, class: extra = "", children }: ListingProps) {
+export function Listing(props: ListingProps) {
+  const { caption, columns, isStale, class: extra = "", skeletonRows = 6, children } = props;
   return (
     <div class={children && isStale ? "is-stale" : ""} aria-busy={isStale}>
       <table class={`table ${extra}`}>
@@ -36,9 +39,9 @@ export function Listing({ caption, columns, isStale, class: extra = "", children
           {children ??
             Array.from({ length: skeletonRows }, (_, index) => (
               <tr key={index}>
-                {columns.map(({ title, class: width, isUntitled }) => (
+                {columns.map(({ title, class: width, isUntitled, skeleton = "w-name" }) => (
                   <td key={title} class={width}>
-                    {!isUntitled && <div class="skeleton w-name" />}
+                    {!isUntitled && <div class={`skeleton ${skeleton}`} />}
                   </td>
                 ))}
               </tr>

@@ -1,17 +1,17 @@
 import { useEffect } from "preact/hooks";
+import { pageSize } from "../api/use-list.ts";
 import { navigate } from "../shell/location.ts";
 import { Icon } from "./icon.tsx";
 
 interface PagerProps {
   readonly page: number;
-  readonly pageSize: number;
   readonly total: number;
   /** Whether the total belongs to another list, which is shown until this one is loaded. */
   readonly isStale: boolean;
   readonly hrefOf: (page: number) => string;
 }
 
-export function Pager({ page, pageSize, total, isStale, hrefOf }: PagerProps) {
+export function Pager({ page, total, isStale, hrefOf }: PagerProps) {
   const pages = Math.max(1, Math.ceil(total / pageSize));
   // An old link, or the list has become shorter: a page past the end would be blank.
   const isBehind = page > pages && !isStale;

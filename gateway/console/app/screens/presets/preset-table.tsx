@@ -1,45 +1,40 @@
 import type { Preset, SessionWorkspace } from "../../api/types.ts";
+import { pageSize } from "../../api/use-list.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
 import { isComposing } from "../../ui/is-composing.ts";
+import { type Column, Listing } from "../../ui/listing.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 
 interface PresetTableProps {
-  /** Undefined until the first response; until then, empty rows of the same height are shown. */
+  /** Undefined until the first response. */
   readonly presets: readonly Preset[] | undefined;
   readonly isStale: boolean;
   readonly workspace: SessionWorkspace;
-  readonly rows: number;
 }
 
-export function PresetTable({ presets, isStale, workspace, rows }: PresetTableProps) {
+const columns: readonly Column[] = [
+  { title: "Preset" },
+  { title: "Description", class: "column-description only-wide", skeleton: "w-text" },
+  { title: "Serves", class: "column-model" },
+  { title: "Status", class: "column-status only-wide", skeleton: "w-badge" },
+  { title: "Updated", class: "column-time", skeleton: "w-badge" },
+];
+
+export function PresetTable({ presets, isStale, workspace }: PresetTableProps) {
   return (
-    <div class={`panel ${presets && isStale ? "is-stale" : ""}`} aria-busy={isStale}>
-      <table class="table preset-table">
-        <caption class="visually-hidden">Presets, most recently updated first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Preset</th>
-            <th scope="col" class="column-description only-wide">
-              Description
-            </th>
-            <th scope="col" class="column-model">
-              Serves
-            </th>
-            <th scope="col" class="column-status only-wide">
-              Status
-            </th>
-            <th scope="col" class="column-time">
-              Updated
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {presets
-            ? presets.map((preset) => <PresetRow key={preset.id} preset={preset} workspace={workspace} />)
-            : Array.from({ length: rows }, (_, index) => <SkeletonRow key={index} />)}
-        </tbody>
-      </table>
+    <div class="panel">
+      <Listing
+        caption="Presets, most recently updated first"
+        columns={columns}
+        isStale={isStale}
+        class="preset-table"
+        skeletonRows={pageSize}
+      >
+        {presets?.map((preset) => (
+          <PresetRow key={preset.id} preset={preset} workspace={workspace} />
+        ))}
+      </Listing>
     </div>
   );
 }
@@ -121,26 +116,4 @@ function Serving(serving: ServingProps) {
 
 function ServedVersion({ version, newest_version: newest }: ServingProps) {
   return <>{newest === version ? `v${version}` : `v${version}, newest is v${newest}`}</>;
-}
-
-function SkeletonRow() {
-  return (
-    <tr>
-      <td>
-        <div class="skeleton w-name" />
-      </td>
-      <td class="column-description only-wide">
-        <div class="skeleton w-text" />
-      </td>
-      <td class="column-model">
-        <div class="skeleton w-name" />
-      </td>
-      <td class="column-status only-wide">
-        <div class="skeleton w-badge" />
-      </td>
-      <td class="column-time">
-        <div class="skeleton w-badge" />
-      </td>
-    </tr>
-  );
 }
