@@ -5,14 +5,14 @@ import { placeBelow } from "./place-below.ts";
 
 interface MenuProps {
   readonly label: ComponentChildren;
-  /** The accessible name of the button if its label is an icon. */
-  readonly title?: string;
-  readonly buttonClass?: string;
+  /** The accessible name of the button. */
+  readonly title: string;
+  readonly buttonClass: string;
   readonly children: ComponentChildren;
 }
 
 /** A button that opens a few links and buttons below it. */
-export function Menu({ label, title, buttonClass = "button", children }: MenuProps) {
+export function Menu({ label, title, buttonClass, children }: MenuProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const menu = useRef<HTMLDivElement>(null);
@@ -62,7 +62,8 @@ export function Menu({ label, title, buttonClass = "button", children }: MenuPro
         popovertarget={id}
         aria-expanded="false"
         aria-controls={id}
-        {...(title ? { "aria-label": title, title } : {})}
+        aria-label={title}
+        title={title}
       >
         {label}
       </button>
