@@ -22,7 +22,7 @@ export interface Entry {
     readonly name: string;
   };
   readonly changes: readonly FieldChange[];
-  readonly isNew?: boolean;
+  readonly isNew: boolean;
   /** The versions before and after, if they can be compared. */
   readonly versions?: readonly [from: number, to: number] | undefined;
 }
@@ -157,6 +157,7 @@ function fromWorkspaceChange(change: WorkspaceChange): Entry {
     id: `${preset_id} ${revision}`,
     verb: update?.verb ?? presetActions[action][0],
     target: { kind: "preset", id: preset_slug, name: preset_name },
+    isNew: false,
     // Every new preset serves its first version, so that is not shown.
     changes: action === "preset_created" || update?.isAll ? [] : changes,
     versions: isBetween ? [Number(served.from), Number(served.to)] : undefined,

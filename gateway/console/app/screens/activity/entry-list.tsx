@@ -56,6 +56,8 @@ function daysOf(entries: readonly Entry[]): readonly (readonly [day: string, ent
 }
 
 function EntryRow({ entry, workspace }: { readonly entry: Entry; readonly workspace: SessionWorkspace }) {
+  const { target } = entry;
+  const [from, to] = entry.versions ?? [];
   return (
     <li class="activity-entry">
       <span class="muted small">
@@ -67,17 +69,23 @@ function EntryRow({ entry, workspace }: { readonly entry: Entry; readonly worksp
             <Person id={entry.user_id} />
           </strong>{" "}
           {entry.verb}{" "}
-          <a class="target" href={hrefOf(entry, workspace)} title={entry.target.name}>
-            {entry.target.name}
+          <a class="target" href={hrefOf(entry, workspace)} title={target.name}>
+            {target.name}
           </a>
-          {entry.versions && (
+          {from !== undefined && to !== undefined && (
             <>
               {" "}
-              <CompareLink preset={entry.target} versions={entry.versions} workspace={workspace} />
+              <a
+                class="small"
+                href={compareHref(workspace, target.id, from, to)}
+                aria-label={`Compare v${from} of ${target.name} with v${to}`}
+              >
+                Compare
+              </a>
             </>
           )}
         </p>
-        <FieldChanges changes={entry.changes} isNew={entry.isNew ?? false} />
+        <FieldChanges {...entry} />
       </div>
     </li>
   );
@@ -87,22 +95,4 @@ function EntryRow({ entry, workspace }: { readonly entry: Entry; readonly worksp
 function hrefOf({ target }: Entry, workspace: SessionWorkspace): string {
   if (target.kind === "preset") return presetHref(workspace, target.id);
   return hrefTo([workspace.slug, "activity"], { log: "organization", target: target.id });
-}
-
-interface CompareLinkProps {
-  readonly preset: Entry["target"];
-  readonly versions: readonly [from: number, to: number];
-  readonly workspace: SessionWorkspace;
-}
-
-function CompareLink({ preset, versions: [from, to], workspace }: CompareLinkProps) {
-  return (
-    <a
-      class="small"
-      href={compareHref(workspace, preset.id, from, to)}
-      aria-label={`Compare v${from} of ${preset.name} with v${to}`}
-    >
-      Compare
-    </a>
-  );
 }

@@ -5,7 +5,7 @@ import { session } from "../../api/session.ts";
 import type { Entry } from "./entries.ts";
 
 /** The changed fields, each with its old and new value. */
-export function FieldChanges({ changes, isNew = false }: Pick<Entry, "changes" | "isNew">) {
+export function FieldChanges({ changes, isNew }: Pick<Entry, "changes" | "isNew">) {
   if (changes.length === 0) return null;
   return (
     <ul class={`field-changes ${isNew ? "is-new" : ""}`}>
