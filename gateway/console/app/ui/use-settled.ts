@@ -1,11 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** A value once it has stayed the same for a while, so that a search does not run at every letter. */
-export function useSettled<T>(value: T, delayMs: number): T {
-  const [settled, setSettled] = useState(value);
+/** A text once it has stayed the same for a while, so that a search does not run at every letter. */
+export function useSettled(text: string, delayMs: number): string {
+  const [settled, setSettled] = useState(text);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(() => value), delayMs);
+    const timer = setTimeout(() => setSettled(text), delayMs);
     return () => clearTimeout(timer);
-  }, [value, delayMs]);
+  }, [text]);
   return settled;
 }
