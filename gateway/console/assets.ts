@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { extname, join, relative, sep } from "node:path";
+import { extname, join, relative } from "node:path";
 import { markShared } from "../limits/payload.ts";
 
 /** A file of the console in one encoding. The bytes are in memory once, shared by all answers. */
@@ -25,7 +25,6 @@ const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
-  ".png": "image/png",
   ".woff2": "font/woff2",
 };
 
@@ -68,13 +67,13 @@ function readFiles(folder: string): ReadonlyMap<string, Asset> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && types[extname(entry.name)] !== undefined)
     .map(({ parentPath, name }) => join(parentPath, name));
-  return new Map(files.map((file) => [relative(folder, file).split(sep).join("/"), readAsset(folder, file)]));
+  return new Map(files.map((file) => [relative(folder, file), readAsset(folder, file)]));
 }
 
 function readAsset(folder: string, file: string): Asset {
   return {
     type: types[extname(file)] as string,
-    isImmutable: relative(folder, file).startsWith(join(immutableFolder)),
+    isImmutable: relative(folder, file).startsWith(immutableFolder),
     bodies: encodings
       .filter(([, ending]) => existsSync(file + ending))
       .map(([encoding, ending]) => {
