@@ -39,9 +39,8 @@ const linesAtFirst = 12;
 const lengthAtFirst = 600;
 
 export function ConfigValue({ text }: Pick<Piece, "text">) {
-  if (text.length <= shortLength && !text.startsWith('"')) return <code class="wrap">{text}</code>;
   if (text.startsWith('"')) return <StringValue text={JSON.parse(text)} />;
-  if (!/^[[{]/.test(text)) return <code class="wrap">{text}</code>;
+  if (text.length <= shortLength || !/^[[{]/.test(text)) return <code class="wrap">{text}</code>;
   const shown = indented(text);
   const lines = shown.split("\n").length;
   if (lines <= linesAtFirst) return <JsonText text={shown} />;
