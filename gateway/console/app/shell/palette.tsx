@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { hasText } from "../api/has-text.ts";
 import { inWorkspace, reasonForbidden } from "../api/session.ts";
 import type { ListPage, Preset, Session, SessionWorkspace } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
@@ -44,10 +45,11 @@ export function Palette(props: PaletteProps) {
 }
 
 function PaletteDialog({ session, workspace }: PaletteProps) {
-  const [text, setText] = useState("");
+  const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
   const dialog = useModal();
-  const q = useSettled(text.trim(), 120);
+  const text = typed.trim();
+  const q = useSettled(text, 120);
   const query = q === "" ? "" : `&q=${encodeURIComponent(q)}`;
   const { answer, error } = useLoaded<ListPage<Preset>>(inWorkspace(`/api/v1/presets?limit=8${query}`, workspace));
 
@@ -55,10 +57,10 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
     isOpen.value = false;
   };
   const all: readonly Group[] = [
-    ["This preset", offeredCommands().filter(({ label }) => fits(label, text))],
+    ["This preset", offeredCommands().filter(({ label }) => hasText([label], text))],
     ["Presets", presetChoices(answer?.json.data ?? [], workspace, text)],
-    ["Go to", placeChoices(workspace).filter(({ label }) => fits(label, text))],
-    ["Workspaces", workspaceChoices(session, workspace).filter(({ label }) => fits(label, text))],
+    ["Go to", placeChoices(workspace).filter(({ label }) => hasText([label], text))],
+    ["Workspaces", workspaceChoices(session, workspace).filter(({ label }) => hasText([label], text))],
   ];
   // Nothing is listed before the first response, so that nothing moves under the pointer.
   const groups = answer || error ? all.filter(([, ofGroup]) => ofGroup.length > 0) : [];
@@ -102,9 +104,9 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
         aria-activedescendant={choices.length > 0 ? `choice-${chosen}` : undefined}
         aria-label="Search presets and commands"
         placeholder="Search presets and commands"
-        value={text}
+        value={typed}
         onInput={(event) => {
-          setText(event.currentTarget.value);
+          setTyped(event.currentTarget.value);
           setAt(0);
         }}
         onKeyDown={onKeyDown}
@@ -150,7 +152,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
 
 function presetChoices(presets: readonly Preset[], workspace: SessionWorkspace, text: string): Command[] {
   // The response may belong to an earlier text, and Enter must never open something that nobody asked for.
-  const fitting = presets.filter(({ name, slug }) => fits(name, text) || fits(slug, text));
+  const fitting = presets.filter(({ name, slug }) => hasText([name, slug], text));
   return fitting.map(({ id, name, slug }) => ({
     id,
     label: name,
@@ -183,8 +185,4 @@ function workspaceChoices(session: Session, current: SessionWorkspace): Command[
   return session.workspaces
     .filter(({ id }) => id !== current.id)
     .map(({ id, name, slug }) => ({ id, label: name, run: () => navigate(presetsHref({ slug })) }));
-}
-
-function fits(name: string, text: string): boolean {
-  return name.toLowerCase().includes(text.trim().toLowerCase());
 }
