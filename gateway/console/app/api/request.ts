@@ -7,7 +7,7 @@ export interface Answer<T> {
   readonly etag: string | undefined;
 }
 
-export interface RequestParts {
+interface RequestParts {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   /** A value, or JSON text that must be sent unchanged. */
   readonly body?: object | string;

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { currentAddress, leaveAt, returnTo } from "./scroll-position.ts";
 
 /** The location within the console, which decides everything that is shown. */
-export interface Place {
+interface Place {
   /** Decoded parts of the path after `/console/`. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;

@@ -1,5 +1,5 @@
 /** What merging needs of an entry. */
-export interface Timed {
+interface Timed {
   readonly created_at: string;
 }
 
