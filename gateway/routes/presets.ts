@@ -33,7 +33,7 @@ const listQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: presetQueryLengthMax,
-      description: "Only presets whose slug or name contains this text, ignoring case.",
+      description: "Only presets whose slug, name or description contains this text, ignoring case.",
     }),
   ),
   include: Type.Optional(

@@ -358,7 +358,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     await page.getByRole("link", { name: "composed" }).waitFor();
     await page.keyboard.press("/");
     await pressComposing("ArrowDown");
-    expect(await focused()).toBe("Search presets by name or slug");
+    expect(await focused()).toBe("Search presets by name, slug or description");
 
     await on.open("/default/activity");
     await page.getByRole("heading", { name: "Activity" }).waitFor();

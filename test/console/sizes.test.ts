@@ -57,9 +57,19 @@ describe.skipIf(!browserPath)("the console", () => {
     await on.page.getByRole("link", { name: "Next" }).click();
     await on.page.getByText("51–100 of 1,001").waitFor();
     expect(on.page.url()).toContain("page=2");
-    await on.page.getByLabel("Search presets by name or slug").fill("many-99");
+    await on.page.getByLabel("Search presets by name, slug or description").fill("many-99");
     await on.page.getByText("1–11 of 11").waitFor();
     expect(on.page.url()).not.toContain("page=");
+    // By a word of its description, in the list and with Ctrl-K.
+    const body = { description: "Answers a chargeback." };
+    await stack.request("PATCH", "/presets/many-500", { key: stack.apiKey, body });
+    await on.page.getByLabel("Search presets by name, slug or description").fill("chargeback");
+    await on.page.getByText("1–1 of 1").waitFor();
+    await on.page.keyboard.press("Control+k");
+    await on.page.keyboard.type("chargeback");
+    await on.page.getByRole("option", { name: "many-500" }).waitFor();
+    await on.page.keyboard.press("Enter");
+    await on.page.waitForURL("**/presets/many-500");
     expect(await on.faults()).toEqual([]);
   });
 

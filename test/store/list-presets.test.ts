@@ -149,6 +149,7 @@ describe("a filter", () => {
       await store.create(filtered, slug);
       await store.update(filtered, slug, { name });
     }
+    await store.update(filtered, "greek", { description: "Answers a Chargeback" });
     await store.update(filtered, "emoji", { status: "archived" });
     await store.update(filtered, "space", { status: "disabled" });
   });
@@ -163,6 +164,7 @@ describe("a filter", () => {
     ["part of a slug", "ix", ["Mixed"]],
     ["part of a slug, in upper case", "UMLA", ["umlaut"]],
     ["part of a name, in lower case", "mixed case", ["Mixed"]],
+    ["part of a description, in lower case", "a chargeback", ["greek"]],
     ["a percent sign", "%", ["percent-100"]],
     ["an underscore", "_", ["under_score"]],
     ["a backslash", "\\", ["back"]],

@@ -6,7 +6,7 @@ import type { PresetStatus } from "./preset.ts";
 /** Which presets of a workspace; empty statuses or text: all. */
 export interface PresetFilter {
   readonly statuses: readonly PresetStatus[];
-  /** Part of the slug or name, ignoring case. */
+  /** Part of the slug, name or description, ignoring case. */
   readonly text: string;
 }
 

@@ -79,8 +79,9 @@ function whereOf(workspaceId: string, { statuses, text }: PresetFilter): Where {
   if (text !== "") {
     // Slugs are ASCII: without the conversion, they could not be compared with a text that is not.
     const slug = "CONVERT(slug USING utf8mb4) COLLATE utf8mb4_bin";
-    conditions.push(`(LOCATE(LOWER(?), LOWER(${slug})) > 0 OR LOCATE(LOWER(?), LOWER(name)) > 0)`);
-    values.push(text, text);
+    const contained = [slug, "name", "description"].map((column) => `LOCATE(LOWER(?), LOWER(${column})) > 0`);
+    conditions.push(`(${contained.join(" OR ")})`);
+    values.push(...contained.map(() => text));
   }
   return { sql: conditions.join(" AND "), values };
 }

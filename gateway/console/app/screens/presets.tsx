@@ -63,8 +63,8 @@ export function Presets({ workspace, query }: ScreenProps) {
             <SearchField
               q={q}
               go={(text, how) => navigate(hrefWith({ q: text }), how)}
-              label="Search presets by name or slug"
-              placeholder="Search by name or slug"
+              label="Search presets by name, slug or description"
+              placeholder="Search by name, slug or description"
               onKeyDown={stepByArrow}
             />
             <nav class="chips" aria-label="Status">
@@ -85,7 +85,7 @@ export function Presets({ workspace, query }: ScreenProps) {
             <div class="panel empty">
               <h2>No preset matches</h2>
               <p class="wrap">
-                Nothing in {workspace.name} {q && <>has “{q}” in its name or slug</>}
+                Nothing in {workspace.name} {q && <>has “{q}” in its name, slug or description</>}
                 {q && status && " and "}
                 {status && <>is {status}</>}.
               </p>

@@ -152,7 +152,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
 
 function presetChoices(presets: readonly Preset[], workspace: SessionWorkspace, text: string): Command[] {
   // The response may belong to an earlier text, and Enter must never open something that nobody asked for.
-  const fitting = presets.filter(({ name, slug }) => hasText([name, slug], text));
+  const fitting = presets.filter(({ name, slug, description }) => hasText([name, slug, description ?? ""], text));
   return fitting.map(({ id, name, slug }) => ({
     id,
     label: name,

@@ -405,7 +405,8 @@ export type ListPresetsRequest = Message<"setpoint.preset.v1.ListPresetsRequest"
   statuses: PresetStatus[];
 
   /**
-   * Only presets whose slug or name contains this text, ignoring case. At most 255 characters. Default: all.
+   * Only presets whose slug, name or description contains this text, ignoring case. At most 255 characters. Default:
+   * all.
    *
    * @generated from field: string query = 4;
    */
