@@ -29,12 +29,13 @@ export async function listPresets(
   caller?: Caller,
 ): Promise<PresetPage> {
   const where = whereOf(workspaceId, filter);
-  const isFiltered = filter.statuses.length > 0 || filter.text !== "";
-  const isAtFront = !isFiltered && page.offset + page.limit <= frontMax;
+  const isAtFront = !where.isFiltered && page.offset + page.limit <= frontMax;
   const front = isAtFront ? await findFrontPage(pool.within(caller), where, page) : undefined;
   if (front) return front;
   const read = async (connection: PoolConnection) => {
-    const totalCount = await (isFiltered ? countMatching(connection, where) : findPresetCount(connection, workspaceId));
+    const totalCount = await (where.isFiltered
+      ? countMatching(connection, where)
+      : findPresetCount(connection, workspaceId));
     return { totalCount, presets: await findPage(connection, where, page, totalCount) };
   };
   return inSnapshot(pool, read, caller);
@@ -65,12 +66,14 @@ async function findFrontPage(executor: Executor, where: Where, page: Page): Prom
 }
 
 interface Where {
+  /** Whether it leaves out any preset of the workspace. If it does not, their number is known without counting. */
+  readonly isFiltered: boolean;
   readonly sql: string;
   readonly values: readonly (Buffer | string)[];
 }
 
 function whereOf(workspaceId: string, { statuses, text }: PresetFilter): Where {
-  const conditions = ["workspace_id = ?"];
+  const conditions: string[] = [];
   const values: (Buffer | string)[] = [idToBytes(workspaceId)];
   if (statuses.length > 0) {
     conditions.push(`status IN (${repeated(statuses.length, "?")})`);
@@ -83,7 +86,7 @@ function whereOf(workspaceId: string, { statuses, text }: PresetFilter): Where {
     conditions.push(`(${contained.join(" OR ")})`);
     values.push(...contained.map(() => text));
   }
-  return { sql: conditions.join(" AND "), values };
+  return { isFiltered: conditions.length > 0, sql: ["workspace_id = ?", ...conditions].join(" AND "), values };
 }
 
 async function countMatching(executor: Executor, { sql, values }: Where): Promise<number> {
