@@ -84,7 +84,9 @@ export function applyUpdate(
   };
 }
 
-/** What a retry with the same request id must repeat: everything that the update asks for. */
+/** What a retry with the same request id must repeat: everything that the update asks for, in a fixed order. */
 export function digestOf({ slug, name, description, status, designatedVersion }: PresetUpdate): Buffer {
-  return hash("sha256", JSON.stringify({ slug, name, description, status, designatedVersion }), "buffer");
+  const asked = { slug, name, description, status, designatedVersion };
+  const all: Record<keyof Omit<PresetUpdate, "etags" | "requestId">, unknown> = asked;
+  return hash("sha256", JSON.stringify(all), "buffer");
 }

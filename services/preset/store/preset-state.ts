@@ -1,23 +1,33 @@
-import type { Preset } from "../domain/preset.ts";
+import type { Preset, PresetKey } from "../domain/preset.ts";
 
-type PresetState = Pick<Preset, "name" | "description" | "status" | "statusUpdatedAt">;
-type UpdatedState = PresetState & Pick<Preset, "updatedAt" | "designatedNumber" | "revision">;
+/** What an update does not change, or what follows from the version that it designates. */
+type NotUpdated = keyof PresetKey | "id" | "creatorUserId" | "createdAt" | "latestVersion" | "designatedVersionId";
+/** All else, so that a new field of presets cannot be forgotten here. */
+type UpdatedState = Omit<Preset, NotUpdated>;
+/** Without what a version's own row has. */
+type PresetState = Omit<UpdatedState, "updatedAt" | "designatedNumber" | "revision">;
+
+function stateAtCreation(slug: string): PresetState {
+  return { name: slug, description: undefined, status: "active", statusUpdatedAt: undefined };
+}
 
 /** The mutable fields of a preset, stored with each version; null while they are as at the creation. */
 export function presetStateToJson({ slug, name, description, status, statusUpdatedAt }: Preset): string | null {
-  const untouched = name === slug && description === undefined && status === "active" && statusUpdatedAt === undefined;
-  return untouched ? null : JSON.stringify({ name, description, status, statusUpdatedAt });
+  const state: PresetState = { name, description, status, statusUpdatedAt };
+  const initial = stateAtCreation(slug);
+  const isUntouched = (Object.keys(initial) as (keyof PresetState)[]).every((field) => state[field] === initial[field]);
+  return isUntouched ? null : JSON.stringify(state);
 }
 
 export function presetStateFromJson(json: string | null, slug: string): PresetState {
-  if (json === null) return { name: slug, description: undefined, status: "active", statusUpdatedAt: undefined };
-  return stateFrom(JSON.parse(json));
+  return json === null ? stateAtCreation(slug) : stateFrom(JSON.parse(json));
 }
 
 /** What an update may have changed, stored with its request. */
 export function updatedStateToJson(preset: Preset): string {
   const { name, description, status, statusUpdatedAt, updatedAt, designatedNumber, revision } = preset;
-  return JSON.stringify({ name, description, status, statusUpdatedAt, updatedAt, designatedNumber, revision });
+  const state: UpdatedState = { name, description, status, statusUpdatedAt, updatedAt, designatedNumber, revision };
+  return JSON.stringify(state);
 }
 
 export function updatedStateFromJson(json: string): UpdatedState {

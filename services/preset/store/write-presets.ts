@@ -3,20 +3,43 @@ import type { Statement } from "../../platform/mysql/pool.ts";
 import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
 import type { Preset } from "../domain/preset.ts";
 
+/** In the order of the values. */
+const columns = [
+  "workspace_id",
+  "slug",
+  "id",
+  "name",
+  "description",
+  "status",
+  "status_updated_at",
+  "creator_user_id",
+  "latest_version",
+  "designated_version",
+  "designated_version_id",
+  "revision",
+  "created_at",
+  "updated_at",
+] as const;
+
+const fixedColumns: readonly string[] = [
+  "workspace_id",
+  "slug",
+  "id",
+  "creator_user_id",
+  "created_at",
+] satisfies (typeof columns)[number][];
+
+const updates = columns
+  .filter((column) => !fixedColumns.includes(column))
+  .map((column) => `${column} = VALUES(${column})`)
+  .join(", ");
+
 const insert = cachedByCount(
-  (
-    count,
-  ) => `INSERT INTO presets (workspace_id, slug, id, name, description, status, status_updated_at, creator_user_id,
-    latest_version, designated_version, designated_version_id, revision, created_at, updated_at)
-    VALUES ${repeated(count, "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")}`,
+  (count) =>
+    `INSERT INTO presets (${columns.join(", ")}) VALUES ${repeated(count, `(${repeated(columns.length, "?")})`)}`,
 );
 
-const update = cachedByCount(
-  (count) => `${insert(count)} ON DUPLICATE KEY UPDATE name = VALUES(name), description = VALUES(description),
-    status = VALUES(status), status_updated_at = VALUES(status_updated_at), latest_version = VALUES(latest_version),
-    designated_version = VALUES(designated_version), designated_version_id = VALUES(designated_version_id),
-    revision = VALUES(revision), updated_at = VALUES(updated_at)`,
-);
+const update = cachedByCount((count) => `${insert(count)} ON DUPLICATE KEY UPDATE ${updates}`);
 
 function valuesOf(presets: readonly Preset[]) {
   return presets.flatMap((preset) => [
