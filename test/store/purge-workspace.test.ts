@@ -32,27 +32,28 @@ async function deletedWorkspace(): Promise<string> {
   return id;
 }
 
-const tables = [
-  "presets",
-  "preset_versions",
-  "preset_changes",
-  "preset_updates",
-  "preset_counts",
-  "preset_change_marks",
-];
-
-async function rowsOf(workspaceId: string): Promise<number[]> {
-  return Promise.all(
-    tables.map(async (table) => {
-      const [rows] = await store.pool.execute<RowDataPacket[]>(
-        `SELECT COUNT(*) AS count FROM ${table} WHERE workspace_id = ?`,
-        [idToBytes(workspaceId)],
-      );
-      return Number(rows[0]?.count);
-    }),
+/** How many rows of the workspace each table has, whichever tables there are. */
+async function rowsOf(workspaceId: string): Promise<Record<string, number>> {
+  const [found] = await store.pool.execute<RowDataPacket[]>(
+    `SELECT table_name AS name FROM information_schema.tables
+      WHERE table_schema = DATABASE() AND table_name <> 'schema_migrations' ORDER BY name`,
   );
+  const counts = found.map(async ({ name }) => {
+    const [rows] = await store.pool.execute<RowDataPacket[]>(
+      `SELECT COUNT(*) AS count FROM ${name} WHERE workspace_id = ?`,
+      [idToBytes(workspaceId)],
+    );
+    return [name, Number(rows[0]?.count)] as const;
+  });
+  return Object.fromEntries(await Promise.all(counts));
 }
 
+/** The tables that have rows of the workspace. */
+async function tablesOf(workspaceId: string): Promise<string[]> {
+  return Object.entries(await rowsOf(workspaceId)).flatMap(([table, count]) => (count > 0 ? table : []));
+}
+
+/** Writes rows to every table. */
 async function fill(workspaceId: string): Promise<void> {
   await Promise.all(upTo(510).map((n) => store.create(workspaceId, `preset-${n}`)));
   await store.create(workspaceId, "preset-1");
@@ -65,11 +66,12 @@ it("deletes everything of one workspace only, and does nothing when repeated", a
   await fill(purged);
   await fill(other);
   const before = await rowsOf(other);
+  expect(before).toMatchObject({ presets: 510, preset_versions: 511, preset_changes: 512, preset_updates: 1 });
+  expect(await tablesOf(other), "tables that are filled").toEqual(Object.keys(before));
   const run = () => purge().read(["--workspace", purged.toUpperCase()])(store.pool);
   expect(await run()).toBe(`Deleted 510 presets with 511 versions of the workspace ${purged}.`);
-  expect(await rowsOf(purged)).toEqual([0, 0, 0, 0, 0, 0]);
+  expect(await tablesOf(purged)).toEqual([]);
   expect(await rowsOf(other)).toEqual(before);
-  expect(before.slice(0, 4)).toEqual([510, 511, 512, 1]);
   expect(await run()).toBe(`The workspace ${purged} has no presets.`);
 });
 
@@ -83,7 +85,7 @@ it("continues if another cluster node deletes the same or is lost", async () => 
       proxy.fail(isSharded ? "query" : "execute", errno, 1);
       await purge().read(["--workspace", workspaceId])(pool);
     }
-    expect(await rowsOf(workspaceId)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(await tablesOf(workspaceId)).toEqual([]);
   } finally {
     await pool.end();
     await proxy.close();
@@ -97,7 +99,7 @@ it("deletes nothing of a workspace that is not known to be deleted", async () =>
   await expect(run(used)).rejects.toThrow(`The workspace ${used} was not deleted`);
   await expect(run(unknown)).rejects.toThrow(/nothing is deleted.*No organization has, or had, a workspace/);
   await expect(run(deleted, 1)).rejects.toThrow(/ORGANIZATION_GRPC_TARGET 127\.0\.0\.1:1.*nothing is deleted: /);
-  for (const workspaceId of [used, unknown, deleted]) expect((await rowsOf(workspaceId))[0]).toBe(1);
+  for (const workspaceId of [used, unknown, deleted]) expect(await tablesOf(workspaceId)).toContain("presets");
 });
 
 it("requires a workspace id", () => {
