@@ -5,7 +5,7 @@ export const exampleRequestId = "0198c5a4-2c6f-7d19-8e03-b7f15a9c40d2";
 /** The JSON that errors.ts writes on routes of Anthropic's API. */
 export const anthropicErrorSchema = Type.Object(
   {
-    type: Type.Unsafe<"error">({ const: "error" }),
+    type: Type.Unsafe<"error">({ type: "string", const: "error" }),
     error: Type.Object({
       type: Type.String({ description: "Anthropic's name for the status." }),
       message: Type.String({ description: "A sentence that says what to do." }),

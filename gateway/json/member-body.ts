@@ -3,7 +3,7 @@ import { bodyReader } from "./body-reader.ts";
 import { roleByName } from "./member.ts";
 import { roleSchema } from "./member-schema.ts";
 import { Type } from "./schema-builder.ts";
-import { nameRule, optionalText } from "./schema-parts.ts";
+import { controlCharacters, nameRule, optionalText } from "./schema-parts.ts";
 
 const personNameRule = nameRule(nameLengthMax);
 const personName = optionalText({ ...personNameRule, description: `${personNameRule.description}, or null` });
@@ -12,7 +12,8 @@ const role = Type.Optional(roleSchema);
 export const memberCreationSchema = Type.Object(
   {
     email: Type.String({
-      pattern: `^(?=.{1,${emailLengthMax}}$)[^\\s@\\p{Cc}]+@[^\\s@\\p{Cc}]+$`,
+      pattern: `^[^\\s@${controlCharacters}]+@[^\\s@${controlCharacters}]+$`,
+      maxLength: emailLengthMax,
       description: `an e-mail address of at most ${emailLengthMax} characters`,
     }),
     first_name: personName,

@@ -26,10 +26,17 @@ export function nullable<Name extends keyof ValuesByType = never>(
   return Type.Unsafe({ type: [types, "null"].flat(), ...options });
 }
 
+/**
+ * The control characters, for a class of characters in a pattern. No pattern of the API description has a look-ahead or
+ * a property of Unicode: the languages of generated clients do not know them all, or give them another meaning.
+ */
+export const controlCharacters = "\\x00-\\x1f\\x7f-\\x9f";
+
 /** The rule of every name that people choose, in words that follow "must be". */
 export function nameRule(lengthMax: number): TSchemaOptions & { readonly pattern: string } {
   return {
-    pattern: `^(?=.*\\S)\\P{Cc}{1,${lengthMax}}$`,
+    pattern: `^[^\\S${controlCharacters}]*[^\\s${controlCharacters}][^${controlCharacters}]*$`,
+    maxLength: lengthMax,
     description: `1 to ${lengthMax} characters, not only spaces, without control characters such as line breaks`,
   };
 }
@@ -41,5 +48,6 @@ export function optionalText(options: TSchemaOptions) {
 
 /** A field that is accepted for compatibility, with the one value that is true here. `reason` follows "must be". */
 export function fixedValue(value: null | boolean | number, reason: string) {
-  return Type.Optional(Type.Unsafe<typeof value>({ const: value, description: reason }));
+  const type = value === null ? "null" : typeof value;
+  return Type.Optional(Type.Unsafe<typeof value>({ type, const: value, description: reason }));
 }

@@ -3,6 +3,7 @@ import {
   workspaceDefaultLengthMax,
   workspaceDescriptionLengthMax,
   workspaceNameLengthMax,
+  workspaceSlugLengthMax,
   workspaceSlugPattern,
   workspaceSlugRule,
 } from "../../services/platform/domain/limits.ts";
@@ -14,6 +15,7 @@ import { switchedOff } from "./workspace.ts";
 const name = Type.String(nameRule(workspaceNameLengthMax));
 const slug = Type.String({
   pattern: workspaceSlugPattern.source,
+  maxLength: workspaceSlugLengthMax,
   description: `${workspaceSlugRule}, and not a UUID`,
 });
 const defaultText = (what: string) =>

@@ -44,7 +44,10 @@ export function dataOf(name: string): TSchema {
 }
 
 /** The answer to a deletion. */
-export const deleted = success("It was deleted.", Type.Object({ deleted: Type.Unsafe({ const: true }) }));
+export const deleted = success(
+  "It was deleted.",
+  Type.Object({ deleted: Type.Unsafe({ type: "boolean", const: true }) }),
+);
 
 /** An answer without a body. */
 export function withoutBody(description: string, headers: HeaderSchemas) {

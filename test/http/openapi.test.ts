@@ -124,6 +124,31 @@ describe("the OpenAPI document", () => {
   });
 });
 
+describe("a schema of the OpenAPI document", () => {
+  it("has patterns that mean the same in every language", () => {
+    const patterns = schemas().flatMap(({ pattern }) => (pattern === undefined ? [] : String(pattern)));
+    expect(patterns.length).toBeGreaterThan(20);
+    // Go and Rust have no look-around, Python has no properties of Unicode, and JavaScript has them only with a flag.
+    for (const pattern of patterns) expect(pattern).not.toMatch(/\(\?[^:]|\\[pPu]/);
+  });
+
+  it("has a type where its values are listed", () => {
+    const lists = schemas().filter((schema) => "enum" in schema);
+    expect(lists.length).toBeGreaterThan(20);
+    for (const schema of lists) expect(schema).toHaveProperty("type");
+  });
+
+  function schemas(): Record<string, unknown>[] {
+    const found: Record<string, unknown>[] = [];
+    JSON.stringify(document, (key, value) => {
+      if (key === "schema" || key === "properties" || key === "schemas")
+        found.push(...[value, Object.values(value)].flat());
+      return value;
+    });
+    return found.filter((each) => typeof each === "object");
+  }
+});
+
 describe("an answer in the tests", () => {
   const path = "/api/v1/presets/a/versions/1/diff/2";
   const data = { from: 1, to: 2, config: { added: {}, removed: {}, changed: {} }, system_prompt_changed: false };

@@ -51,7 +51,7 @@ export function checkWorkspace(fields: WorkspaceUpdate): void {
 
 /** Whether a text can be a slug at all. */
 export function isSlug(text: string): boolean {
-  return workspaceSlugPattern.test(text);
+  return text.length <= workspaceSlugLengthMax && workspaceSlugPattern.test(text);
 }
 
 function slugViolations(slug: string): FieldViolation[] {

@@ -31,7 +31,7 @@ export function oneOf(...values: readonly string[]): SchemaObject {
 export function modelName(): SchemaObject {
   return {
     type: "string",
-    pattern: "^(?![\\s\\S]*@preset/)",
+    not: { type: "string", pattern: "@preset/" },
     description: "the name of a model, not a reference to a preset (@preset/…)",
   };
 }

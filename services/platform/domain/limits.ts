@@ -32,8 +32,8 @@ export const workspaceDescriptionLengthMax = 500;
 export const workspaceDefaultLengthMax = 255;
 
 export const workspaceSlugLengthMax = 50;
-export const workspaceSlugPattern = new RegExp(`^(?=.{1,${workspaceSlugLengthMax}}$)[a-z0-9]+(?:-[a-z0-9]+)*$`);
-/** The pattern in words, as they follow "must be". */
+export const workspaceSlugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+/** The pattern and the length in words, as they follow "must be". */
 export const workspaceSlugRule = `1 to ${workspaceSlugLengthMax} lower-case letters and digits, with single hyphens between them`;
 
 /** How many users one request can add to a workspace, or remove from it. */

@@ -3,12 +3,14 @@ import { type FieldViolation, violationsMax } from "../domain/domain-error.ts";
 import { fieldPath } from "./field-path.ts";
 
 /**
- * The errors of a JSON Schema validator in our own words. A `pattern` or a `const` is explained by the `description`
- * beside it, which says what the value must be; ajv provides it only with its `verbose` option. Wording them takes
- * longer than finding them, so only as many as are reported are worded.
+ * The errors of a JSON Schema validator in our own words. A `pattern`, a `not` or a `const` is explained by the
+ * `description` beside it, which says what the value must be; ajv provides it only with its `verbose` option. Wording
+ * them takes longer than finding them, so only as many as are reported are worded.
  */
 export function violationsFrom(errors: readonly ErrorObject[], root = ""): FieldViolation[] {
-  const listed = new Set(errors.filter(({ keyword }) => keyword === "enum").map(({ instancePath }) => instancePath));
+  const listed = new Set(
+    errors.filter(({ keyword }) => keyword === "enum" || keyword === "const").map(({ instancePath }) => instancePath),
+  );
   const reported = errors.filter((error) => !isRepetition(error, listed)).slice(0, violationsMax);
   return reported.map((error) => violationFrom(error, root));
 }
@@ -58,6 +60,7 @@ function messageFor({ keyword, params, parentSchema, message }: ErrorObject): st
       return `must be one of ${params.allowedValues.join(", ")}`;
     case "const":
       return `must be ${parentSchema?.description ?? JSON.stringify(params.allowedValue)}`;
+    case "not":
     case "pattern":
       return `must be ${parentSchema?.description ?? `text that matches ${params.pattern}`}`;
     case "format":
