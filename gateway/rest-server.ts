@@ -35,7 +35,7 @@ import { PresetCache } from "./inference/presets/preset-cache.ts";
 import type { Upstreams } from "./inference/upstreams/upstreams.ts";
 import { bodyText, readBodies } from "./json/body.ts";
 import { parseQuery } from "./json/query.ts";
-import { ajv, queryValidator } from "./json/validator.ts";
+import { parameterValidator } from "./json/validator.ts";
 import { Limits } from "./limits/limits.ts";
 import { describedRoutes } from "./openapi/described-routes.ts";
 import { referenceRoutes } from "./openapi/reference.ts";
@@ -128,8 +128,7 @@ function createApp(
   // Bodies and headers are checked by their handlers, and answers are already text. Their schemas are for
   // documentation.
   app.setValidatorCompiler(({ schema, httpPart }) => {
-    if (httpPart === "body" || httpPart === "headers") return () => true;
-    return httpPart === "querystring" ? queryValidator(schema as TObject) : ajv.compile(schema as TObject);
+    return httpPart === "body" || httpPart === "headers" ? () => true : parameterValidator(schema as TObject);
   });
   app.setSerializerCompiler(() => JSON.stringify);
   return app;

@@ -5,11 +5,11 @@ import { isId } from "../../services/platform/domain/ids.ts";
 import { hasTooManyParameters, parametersMax, type Query, queryReader } from "./query.ts";
 
 /** Checks parameters. Nothing is coerced: what is wrong is refused, and not guessed at. */
-export const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true });
+const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true });
 ajv.addFormat("uuid", isId);
 
-/** Reads a query by its schema, in place, and checks it. */
-export function queryValidator(schema: TObject) {
+/** Reads the parameters of a query or a path by their schema, in place, and checks them. */
+export function parameterValidator(schema: TObject) {
   const read = queryReader(schema.properties);
   const validate = ajv.compile(schema);
   return (query: Query) => {

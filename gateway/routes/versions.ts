@@ -15,10 +15,10 @@ import { type ListPart, listParts, sendParts } from "./list-parts.ts";
 import { slugParams, workspaceQuery } from "./preset-parameters.ts";
 
 const tags = ["Versions"];
-const versionNumber = Type.String({
-  pattern: "^[1-9][0-9]{0,9}$",
-  description: "the number of a version: 1, 2, 3 …",
-  examples: ["1"],
+const versionNumber = Type.Integer({
+  minimum: 1,
+  description: "The number of a version: 1, 2, 3 …",
+  examples: [1],
 });
 const versionParams = Type.Object({ ...slugParams, version: versionNumber });
 const diffParams = Type.Object({ ...slugParams, from: versionNumber, to: versionNumber });
@@ -152,8 +152,7 @@ async function* versionParts(list: ListVersions, page: Page, first: ListPart<Pre
 }
 
 /** No preset has more versions than an int32 can number. */
-function versionFrom(slug: string, digits: string): number {
-  const version = Number(digits);
+function versionFrom(slug: string, version: number): number {
   if (version > int32Max) throw versionNotFound(slug, version);
   return version;
 }

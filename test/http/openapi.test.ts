@@ -132,6 +132,12 @@ describe("a schema of the OpenAPI document", () => {
     for (const pattern of patterns) expect(pattern).not.toMatch(/\(\?[^:]|\\[pPu]/);
   });
 
+  it("is that of an integer for the numbers of versions in a path", () => {
+    const parameters = operations().flatMap(([, , operation]) => operation.parameters ?? []);
+    const versions = parameters.filter(({ in: place, name }) => place === "path" && /^(version|from|to)$/.test(name));
+    expect(versions.map(({ schema }) => schema)).toEqual(Array(3).fill({ type: "integer", minimum: 1 }));
+  });
+
   it("has a type where its values are listed", () => {
     const lists = schemas().filter((schema) => "enum" in schema);
     expect(lists.length).toBeGreaterThan(20);

@@ -80,7 +80,8 @@ describe("versions", () => {
     ["01", 400],
     ["1.0", 400],
     ["latest", 400],
-    ["99999999999", 400],
+    ["99999999999", 404],
+    ["9999999999999999", 400],
     ["%31", 200],
   ])("numbered %s return %d", async (number, status) => {
     const answer = await get(`/presets/history/versions/${number}`);

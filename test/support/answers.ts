@@ -15,6 +15,7 @@ export interface Operation {
   readonly tags: readonly string[];
   /** Only if it differs from the default. */
   readonly security?: readonly object[];
+  readonly parameters?: readonly { readonly in: string; readonly name: string; readonly schema: object }[];
   readonly requestBody?: {
     readonly content: { readonly "application/json": MediaType & { readonly example: unknown } };
   };
