@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   type ExchangeKeyResponse,
   ExchangeKeyResponseSchema,
@@ -8,7 +8,7 @@ import {
 import { DomainError, deadlineExceeded, unavailable } from "../../services/platform/domain/domain-error.ts";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
-import { afterArrivals } from "../../services/platform/time/next-turn.ts";
+import { pass, stopTime } from "../../test/support/fake-time.ts";
 import { ServiceReach } from "../clients/service-reach.ts";
 import { InferenceGrants } from "./inference-grants.ts";
 import { KeyExchange } from "./key-exchange.ts";
@@ -48,26 +48,14 @@ const silent = () => new Promise<never>(() => {});
 const refusal = new DomainError("unauthenticated", { reason: "KEY_INVALID", message: "No." });
 const refused = () => Promise.reject(refusal);
 
+stopTime();
+
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
-  vi.spyOn(performance, "now").mockImplementation(() => Date.now());
   calls = 0;
   keyExpiresInSeconds = undefined;
   answer = good;
   open();
 });
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
-
-/** What is due by then has happened, including what waits for arrivals. */
-async function pass(ms: number): Promise<void> {
-  await vi.advanceTimersByTimeAsync(ms);
-  await new Promise<void>(afterArrivals);
-  await vi.advanceTimersByTimeAsync(0);
-}
 
 function request(key = "key") {
   return { key, workspaceId: "", requestId: "request", deadlineMs: monotonicMs() + 10_000 };

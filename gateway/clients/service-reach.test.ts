@@ -1,28 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { DomainError, unavailable } from "../../services/platform/domain/domain-error.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
-import { afterArrivals } from "../../services/platform/time/next-turn.ts";
+import { pass, stopTime } from "../../test/support/fake-time.ts";
 import { ServiceReach } from "./service-reach.ts";
 
 let reach: ServiceReach;
 
+stopTime();
+
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
-  vi.spyOn(performance, "now").mockImplementation(() => Date.now());
   reach = new ServiceReach(500);
 });
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
-
-/** What is due by then has happened, including what waits for arrivals. */
-async function pass(ms: number): Promise<void> {
-  await vi.advanceTimersByTimeAsync(ms);
-  await new Promise<void>(afterArrivals);
-  await vi.advanceTimersByTimeAsync(0);
-}
 
 /** A call that is answered when the test says so. */
 function call() {

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   type Preset,
   PresetSchema,
@@ -11,7 +11,7 @@ import { DomainError, deadlineExceeded, unavailable } from "../../../services/pl
 import { Metrics } from "../../../services/platform/observe/metrics.ts";
 import type { CallOptions } from "../../../services/platform/rpc/grpc-client.ts";
 import { monotonicMs } from "../../../services/platform/time/clock.ts";
-import { afterArrivals } from "../../../services/platform/time/next-turn.ts";
+import { pass, stopTime } from "../../../test/support/fake-time.ts";
 import type { InferenceCaller } from "./inference-caller.ts";
 import { type CachedPreset, PresetCache, type PresetCacheConfig } from "./preset-cache.ts";
 
@@ -155,25 +155,13 @@ function open(config: Partial<PresetCacheConfig> = {}): void {
   presets = new PresetCache(service.client, { ...defaults, ...config }, metrics);
 }
 
+stopTime();
+
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
-  vi.spyOn(performance, "now").mockImplementation(() => Date.now());
   service = new PresetDouble();
   service.put("bot");
   open();
 });
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
-
-/** What is due by then has happened, including what waits for arrivals. */
-async function pass(ms: number): Promise<void> {
-  await vi.advanceTimersByTimeAsync(ms);
-  await new Promise<void>(afterArrivals);
-  await vi.advanceTimersByTimeAsync(0);
-}
 
 async function find(slug = "bot", caller = callerOf(), version?: number): Promise<CachedPreset> {
   return presets.get(caller, { slug, version }, chat);
