@@ -7,8 +7,8 @@ import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inTransaction } from "../../services/platform/mysql/transaction.ts";
 import { silentLogger } from "../../services/platform/observe/logger.ts";
 import { Lifecycle } from "../../services/platform/process/lifecycle.ts";
+import { expectError } from "../support/error-answers.ts";
 import { freshName } from "../support/fresh-name.ts";
-import { jsonType } from "../support/patterns.ts";
 import { type Answer, request } from "../support/rest.ts";
 import { openSecondGateway } from "../support/second-processes.ts";
 import { newSigningKeyPem, type Stack, startStack } from "../support/stack.ts";
@@ -23,19 +23,11 @@ beforeAll(async () => {
 
 afterAll(() => stack.close());
 
-function expectError({ status, headers, json, text }: Answer<unknown>, code: number): void {
-  expect(status, text).toBe(code);
-  expect(headers.get("content-type")).toMatch(jsonType);
-  expect(headers.get("retry-after")).toBe(code === 503 ? "1" : null);
-  expect(json).toEqual({
-    error: {
-      code,
-      message: expect.stringMatching(/\w/),
-      metadata: { request_id: headers.get("x-request-id") },
-    },
-  });
+function expectTerseError(answer: Answer<unknown>, code: number): void {
+  expectError(answer, code);
+  expect(answer.headers.get("retry-after")).toBe(code === 503 ? "1" : null);
   // Nothing about what is behind the gateway.
-  expect(text).not.toMatch(/127\.0\.0\.1|ECONN|mysql|SQL|table|stack|grpc|UNAVAILABLE/i);
+  expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONN|mysql|SQL|table|stack|grpc|UNAVAILABLE/i);
 }
 
 function listMembers(key: string) {
@@ -74,7 +66,7 @@ describe("without the preset service", () => {
     await expect.poll(async () => (await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
     await stack.preset.stop();
     try {
-      expectError(await stack.create("preset-gone"), 503);
+      expectTerseError(await stack.create("preset-gone"), 503);
       expect((await listMembers(stack.managementKey)).status).toBe(200);
       await expect.poll(async () => (await request("GET", `${stack.baseUrl}/readyz`)).status).toBe(200);
     } finally {
@@ -111,7 +103,7 @@ describe("without the preset service", () => {
     });
     await stack.gateway.stop();
     await stack.gateway.start(gateway);
-    expectError(answer, 409);
+    expectTerseError(answer, 409);
   });
 });
 
@@ -123,10 +115,10 @@ describe("without the organization service", () => {
     await stack.organization.stop();
     try {
       expect((await stack.create("organization-gone", undefined, { key: warm.secret })).status).toBe(200);
-      expectError(await stack.create("organization-gone", undefined, { key: cold.secret }), 503);
-      expectError(await listMembers(cold.secret), 503);
+      expectTerseError(await stack.create("organization-gone", undefined, { key: cold.secret }), 503);
+      expectTerseError(await listMembers(cold.secret), 503);
       // A malformed key is rejected without asking anyone.
-      expectError(await stack.create("organization-gone", undefined, { key: "x" }), 401);
+      expectTerseError(await stack.create("organization-gone", undefined, { key: "x" }), 401);
     } finally {
       await stack.organization.start();
     }
@@ -142,7 +134,7 @@ describe("a preset locked by another transaction", () => {
     await connection.query("START TRANSACTION");
     await connection.query("SELECT slug FROM presets WHERE slug = ? FOR UPDATE", [slug]);
     const startedAt = Date.now();
-    expectError(await stack.create(slug), 503);
+    expectTerseError(await stack.create(slug), 503);
     expect(Date.now() - startedAt).toBeLessThan(2 * gateway.requestTimeoutMs);
     await connection.query("ROLLBACK");
     connection.release();
@@ -159,7 +151,7 @@ describe("an internal error", () => {
     let answer: Answer;
     try {
       answer = await stack.create(slug);
-      expectError(answer, 500);
+      expectTerseError(answer, 500);
     } finally {
       await stack.presetPool.query("RENAME TABLE preset_versions_away TO preset_versions");
     }
@@ -194,15 +186,15 @@ describe("a service that rejects the gateway's tokens", () => {
   });
 
   it("makes a creation return 503, not 401", async () => {
-    expectError(await estranged.create("estranged"), 503);
-    expectError(await estranged.create("estranged", undefined, { key: "wrong" }), 401);
+    expectTerseError(await estranged.create("estranged"), 503);
+    expectTerseError(await estranged.create("estranged", undefined, { key: "wrong" }), 401);
   });
 });
 
 describe("a service that cannot fetch the token keys", () => {
   it("makes a creation return 503", async () => {
     const deaf = await startStack({ gateway, preset: { organizationTarget: "127.0.0.1:1" } });
-    expectError(await deaf.create("deaf"), 503);
+    expectTerseError(await deaf.create("deaf"), 503);
     await deaf.close();
   });
 });

@@ -1,9 +1,10 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectError } from "../support/error-answers.ts";
 import { freshName } from "../support/fresh-name.ts";
-import { jsonType, uuidV7 } from "../support/patterns.ts";
-import { type Answer, request, requestRaw } from "../support/rest.ts";
+import { uuidV7 } from "../support/patterns.ts";
+import { request, requestRaw } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 let stack: Stack;
@@ -13,18 +14,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => stack.close());
-
-function expectError({ status, headers, json }: Answer<unknown>, code: number): void {
-  expect(status).toBe(code);
-  expect(headers.get("content-type")).toMatch(jsonType);
-  expect(json).toEqual({
-    error: {
-      code,
-      message: expect.stringMatching(/\w/),
-      metadata: { request_id: headers.get("x-request-id") },
-    },
-  });
-}
 
 describe("an unknown path", () => {
   it.each([
