@@ -80,16 +80,15 @@ export class InFlight {
     const key = this.#keys.get(keyId) ?? this.#newShare(keyPart, organization.budget);
     if (key.requests >= this.#limits.keyRequestsMax) throw this.#keyRefusal();
     const bytes = Math.max(requestBytes, this.#announcedBytes(request));
-    const full = this.#fullFor(key.budget, bytes);
-    if (full) throw this.#refusal(full, key.budget);
-    enter(this.#organizations, organizationId, organization);
-    enter(this.#keys, keyId, key);
     const memory = new RequestMemory(key.budget, () => {
       leave(this.#organizations, organizationId, organization);
       leave(this.#keys, keyId, key);
       this.#arriving.delete(memory);
     });
-    memory.reservation.grow(bytes);
+    const full = this.#grow(memory, bytes);
+    if (full) throw this.#refusal(full, key.budget);
+    enter(this.#organizations, organizationId, organization);
+    enter(this.#keys, keyId, key);
     if (bytes > smallBytes) this.#arriving.add(memory);
     request.memory = memory;
   }
@@ -122,11 +121,8 @@ export class InFlight {
   #makeRoom(request: FastifyRequest, reply: FastifyReply, bytes: number): Error | undefined {
     request.memory ??= new RequestMemory(this.#budget);
     const { budget, reservation } = request.memory;
-    const full = this.#fullFor(budget, bytes, reservation.bytes);
-    if (!full) {
-      reservation.grow(bytes);
-      return undefined;
-    }
+    const full = this.#grow(request.memory, bytes);
+    if (!full) return undefined;
     const isRepeatable = request.method === "GET" || request.method === "HEAD";
     if (isRepeatable && reply.statusCode < 400) {
       // These headers belong to the answer that is not sent.
@@ -149,28 +145,29 @@ export class InFlight {
   }
 
   async *#countedChunks(request: FastifyRequest, memory: RequestMemory, body: Readable): AsyncGenerator<Buffer> {
-    const { budget, reservation } = memory;
     const { bodyLimit } = request.routeOptions;
     // A refused body is not destroyed: the rest of it is still received, and dropped.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       memory.receivedBytes += chunk.length;
       // Fastify would stop listening: the rest would be counted, and an error would end the process.
       if (memory.receivedBytes > bodyLimit) throw bodyTooLarge(bodyLimit);
-      const missing = memory.receivedBytes - reservation.bytes;
-      if (missing > 0) {
-        const full = this.#fullFor(budget, missing, reservation.bytes);
-        if (full) throw this.#refusal(full, budget);
-        reservation.grow(missing);
-      }
+      const missing = memory.receivedBytes - memory.reservation.bytes;
+      const full = missing > 0 ? this.#grow(memory, missing) : undefined;
+      if (full) throw this.#refusal(full, memory.budget);
       yield chunk;
     }
     this.#arriving.delete(memory);
   }
 
-  /** Which budget has no room for so many more bytes, even after all has been taken back that could be. */
-  #fullFor(budget: ByteBudget, bytes: number, reservedBytes = 0): ByteBudget | undefined {
-    const full = budget.fullFor(bytes, reservedBytes);
-    return full && this.#takeBackUnsent() ? budget.fullFor(bytes, reservedBytes) : full;
+  /**
+   * Reserves so many more bytes. Returns the budget that has no room for them, even after all has been taken back that
+   * could be.
+   */
+  #grow({ budget, reservation }: RequestMemory, bytes: number): ByteBudget | undefined {
+    let full = budget.fullFor(bytes, reservation.bytes);
+    if (full && this.#takeBackUnsent()) full = budget.fullFor(bytes, reservation.bytes);
+    if (!full) reservation.grow(bytes);
+    return full;
   }
 
   /** Returns whether anything was taken back from bodies that do not arrive, or too slowly. */
