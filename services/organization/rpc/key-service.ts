@@ -5,7 +5,7 @@ import type { Pool } from "../../platform/mysql/pool.ts";
 import { retryTransient } from "../../platform/mysql/transaction.ts";
 import type { Implementation } from "../../platform/rpc/service.ts";
 import { keyInvalid } from "../domain/errors.ts";
-import type { Key } from "../domain/keys.ts";
+import type { Key, NewKey } from "../domain/keys.ts";
 import type { Organization } from "../domain/organizations.ts";
 import { createKey } from "../store/create-key.ts";
 import { findKeyAnywhere, getKey } from "../store/keys.ts";
@@ -39,17 +39,14 @@ export function keyService(pool: Pool, { read, change }: Administration): Implem
     },
 
     async createKey(request, context) {
-      return change(
-        context,
-        () => createKey(fromCreateKeyRequest(request), context.principal.userId),
-        ({ key, secret }, organization) => ({ key: toKeyMessage(key, organization.defaultWorkspaceId), secret }),
-      );
+      const prepare = () => createKey(fromCreateKeyRequest(request), context.principal.userId);
+      return change(context, prepare, answerNewKey);
     },
 
     async getKey(request, context) {
-      return read(context, async (connection, organization) => {
-        return answerKey(await getKey(connection, organization.id, request.key), organization);
-      });
+      return read(context, async (connection, organization) =>
+        answerKey(await getKey(connection, organization.id, request.key), organization),
+      );
     },
 
     async updateKey(request, context) {
@@ -62,11 +59,7 @@ export function keyService(pool: Pool, { read, change }: Administration): Implem
     },
 
     async rotateKey(request, context) {
-      return change(
-        context,
-        () => rotateKey(fromRotateKeyRequest(request)),
-        ({ key, secret }, organization) => ({ key: toKeyMessage(key, organization.defaultWorkspaceId), secret }),
-      );
+      return change(context, () => rotateKey(fromRotateKeyRequest(request)), answerNewKey);
     },
 
     async getCurrentKey(_request, context) {
@@ -80,4 +73,8 @@ export function keyService(pool: Pool, { read, change }: Administration): Implem
 
 function answerKey(key: Key, { defaultWorkspaceId }: Organization) {
   return { key: toKeyMessage(key, defaultWorkspaceId) };
+}
+
+function answerNewKey({ key, secret }: NewKey, organization: Organization) {
+  return { ...answerKey(key, organization), secret };
 }
