@@ -90,11 +90,11 @@ export function serveOpenService<S extends DescService>(
   return wrap(descriptor, implementation, parts, async (call, record) => openContext(call, record));
 }
 
-function wrap<Context>(
+function wrap(
   descriptor: DescService,
   implementation: object,
   parts: CallLogParts & { readonly verifier?: AccessTokenVerifier; readonly largeMethods?: readonly PropertyKey[] },
-  contextOf: (call: IncomingCall, record: CallRecord) => Promise<Context>,
+  contextOf: (call: IncomingCall, record: CallRecord) => Promise<OpenContext>,
 ): ServedService {
   const methods = descriptor.methods.map((method): ServedMethod => {
     const rpc = `${descriptor.typeName}/${method.name}`;
@@ -112,7 +112,7 @@ function wrap<Context>(
       const record = new CallRecord(rpc, call, parts);
       try {
         const context = await contextOf(call, record);
-        const message = await (run as AnyUnary<Context>)(read(), context);
+        const message = await (run as AnyUnary)(read(), context);
         // connect-node would treat it as an empty message.
         if (typeof message !== "object" || message === null) throw new TypeError("The method did not answer");
         return { message, encoded: () => record.succeeded(), notEncoded: (thrown) => record.failed(thrown) };
@@ -126,7 +126,7 @@ function wrap<Context>(
       let isOver = false;
       try {
         const context = await contextOf(call, record);
-        yield* (run as AnyStream<Context>)(read(), context);
+        yield* (run as AnyStream)(read(), context);
         isOver = true;
         record.succeeded();
       } catch (thrown) {
@@ -150,5 +150,5 @@ function wrap<Context>(
   return { descriptor, methods };
 }
 
-type AnyUnary<Context> = (request: Message, context: Context) => Promise<AnyAnswer>;
-type AnyStream<Context> = (request: Message, context: Context) => AsyncIterable<AnyAnswer>;
+type AnyUnary = (request: Message, context: OpenContext) => Promise<AnyAnswer>;
+type AnyStream = (request: Message, context: OpenContext) => AsyncIterable<AnyAnswer>;
