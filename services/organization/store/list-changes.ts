@@ -3,6 +3,7 @@ import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
+import { selectTotal } from "../../platform/mysql/select-total.ts";
 import type { ChangeAction, ChangeFilter, LoggedChange, TargetKind } from "../domain/changes.ts";
 import { conditionOf, countChanges, numberColumnOf } from "./changes.ts";
 
@@ -65,8 +66,7 @@ async function listCounted(executor: Executor, organizationId: string, group: ob
   const { offset, limit } = page;
   const { sql, values } = conditionOf(organizationId, group);
   const found = `FROM organization_changes FORCE INDEX (organization_changes_of_target) WHERE ${sql}`;
-  const [counts] = await executor.execute<RowDataPacket[]>(`SELECT COUNT(*) AS total ${found}`, values);
-  const totalCount: number = counts[0]?.total;
+  const totalCount = await selectTotal(executor, `SELECT COUNT(*) AS total ${found}`, values);
   const count = Math.min(limit, totalCount - offset);
   if (count <= 0) return { changes: [], totalCount };
   const behind = totalCount - offset - count;

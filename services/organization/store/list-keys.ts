@@ -1,8 +1,9 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
-import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Executor } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
+import { selectTotal } from "../../platform/mysql/select-total.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
 import type { Key } from "../domain/keys.ts";
 import { type KeyRow, keyColumns, keyFromRow } from "./key-rows.ts";
@@ -64,10 +65,8 @@ export async function listWorkspaceKeys(
   // Each part is in index order; with an OR, all keys would be sorted for a page.
   const parts = [keysWhere("= ?"), ...(list.withManagementKeys ? [keysWhere("IS NULL")] : [])];
   const values = [organizationId, idToBytes(list.workspaceId), ...(list.withManagementKeys ? [organizationId] : [])];
-  const [counts] = await executor.execute<RowDataPacket[]>(
-    `SELECT ${parts.map((part) => `(SELECT COUNT(*) ${part})`).join(" + ")} AS total`,
-    values,
-  );
+  const counts = parts.map((part) => `(SELECT COUNT(*) ${part})`);
+  const totalCount = await selectTotal(executor, `SELECT ${counts.join(" + ")} AS total`, values);
   const order = (prefix = "") => `ORDER BY ${prefix}created_at DESC, ${prefix}id DESC`;
   const firstOf = (part: string) => `(SELECT id, created_at ${part} ${order()} ${limitClause(offset + limit, 0)})`;
   const rows = await selectPage<KeyRow>(
@@ -78,5 +77,5 @@ export async function listWorkspaceKeys(
       ${order("k.")}`,
     values,
   );
-  return { keys: rows.map(keyFromRow), totalCount: counts[0]?.total };
+  return { keys: rows.map(keyFromRow), totalCount };
 }

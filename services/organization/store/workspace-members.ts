@@ -3,6 +3,7 @@ import type { Page } from "../../platform/domain/page.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
+import { selectTotal } from "../../platform/mysql/select-total.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { isUserId, type MemberRole } from "../domain/members.ts";
 import type { Organization } from "../domain/organizations.ts";
@@ -40,7 +41,7 @@ export async function listWorkspaceMembers(
   page: Page,
 ): Promise<WorkspaceMemberPage> {
   const { rows: source, values, createdAt } = membersOf(organization, workspace);
-  const [counts] = await executor.execute<RowDataPacket[]>(`SELECT COUNT(*) AS total ${source}`, values);
+  const totalCount = await selectTotal(executor, `SELECT COUNT(*) AS total ${source}`, values);
   const rows = await selectPage<WorkspaceMemberRow>(
     executor,
     page,
@@ -48,7 +49,7 @@ export async function listWorkspaceMembers(
       ORDER BY ${createdAt}.created_at, ${createdAt}.user_id ${limitClause(page.limit, page.offset)}`,
     values,
   );
-  return { members: rows.map((row) => memberFromRow(workspace, row)), totalCount: counts[0]?.total };
+  return { members: rows.map((row) => memberFromRow(workspace, row)), totalCount };
 }
 
 /** Those of these users who are members of the workspace, oldest membership first. */

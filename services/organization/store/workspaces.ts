@@ -4,6 +4,7 @@ import { isDuplicateKey } from "../../platform/mysql/errors.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, RowDataPacket } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
+import { selectTotal } from "../../platform/mysql/select-total.ts";
 import { slugTaken, workspaceNotInOrganization } from "../domain/errors.ts";
 import { isSlug, type Workspace } from "../domain/workspaces.ts";
 
@@ -71,12 +72,9 @@ export async function listWorkspaces(executor: Executor, organizationId: string,
   return rows.map(workspaceFromRow);
 }
 
-export async function countWorkspaces(executor: Executor, organizationId: string): Promise<number> {
-  const [rows] = await executor.execute<RowDataPacket[]>(
-    "SELECT COUNT(*) AS total FROM workspaces WHERE organization_id = ? AND deleted_at IS NULL",
-    [idToBytes(organizationId)],
-  );
-  return rows[0]?.total;
+export function countWorkspaces(executor: Executor, organizationId: string): Promise<number> {
+  const sql = "SELECT COUNT(*) AS total FROM workspaces WHERE organization_id = ? AND deleted_at IS NULL";
+  return selectTotal(executor, sql, [idToBytes(organizationId)]);
 }
 
 /** Refuses a slug that another workspace of the organization has. */

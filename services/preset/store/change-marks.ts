@@ -1,6 +1,7 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
 import type { Executor, Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
+import { selectTotal } from "../../platform/mysql/select-total.ts";
 import { inSnapshot, inTransaction } from "../../platform/mysql/transaction.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import { type IndexedChanges, indexedChanges, unfiltered } from "./workspace-change-index.ts";
@@ -40,29 +41,29 @@ export async function findMark(
   return rows[0] && { changes: rows[0].changes, createdAt: rows[0].created_at };
 }
 
-export async function countSince(
+export function countSince(
   executor: Executor,
   { from, where, values }: IndexedChanges,
   since: Date,
   until?: Date,
 ): Promise<number> {
-  const [rows] = await executor.execute<RowDataPacket[]>(
+  return selectTotal(
+    executor,
     `SELECT COUNT(*) AS total FROM ${from} WHERE ${where} AND created_at >= ? ${until ? "AND created_at < ?" : ""}`,
     [...values, since, ...(until ? [until] : [])],
   );
-  return Number(rows[0]?.total);
 }
 
 /**
  * A preset has as many changes as its revision says, so presets are summed instead of counting their changes. The index
  * that contains the revision is forced, because servers would read the rows themselves.
  */
-export async function sumRevisions(executor: Executor, workspaceId: string): Promise<number> {
-  const [rows] = await executor.execute<RowDataPacket[]>(
+export function sumRevisions(executor: Executor, workspaceId: string): Promise<number> {
+  return selectTotal(
+    executor,
     "SELECT COALESCE(SUM(revision), 0) AS total FROM presets FORCE INDEX (presets_updated) WHERE workspace_id = ?",
     [idToBytes(workspaceId)],
   );
-  return Number(rows[0]?.total);
 }
 
 /**

@@ -2,8 +2,9 @@ import { idToBytes } from "../../platform/domain/ids.ts";
 import type { Page } from "../../platform/domain/page.ts";
 import type { Caller } from "../../platform/mysql/caller.ts";
 import { limitClause } from "../../platform/mysql/limit-clause.ts";
-import type { Executor, Pool, PoolConnection, RowDataPacket } from "../../platform/mysql/pool.ts";
+import type { Executor, Pool, PoolConnection } from "../../platform/mysql/pool.ts";
 import { selectPage } from "../../platform/mysql/select-page.ts";
+import { selectTotal } from "../../platform/mysql/select-total.ts";
 import { repeated } from "../../platform/mysql/text-by-count.ts";
 import { inSnapshot } from "../../platform/mysql/transaction.ts";
 import type { Preset } from "../domain/preset.ts";
@@ -34,7 +35,7 @@ export async function listPresets(
   if (front) return front;
   const read = async (connection: PoolConnection) => {
     const totalCount = await (where.isFiltered
-      ? countMatching(connection, where)
+      ? selectTotal(connection, `SELECT COUNT(*) AS total FROM presets WHERE ${where.sql}`, where.values)
       : findPresetCount(connection, workspaceId));
     return { totalCount, presets: await findPage(connection, where, page, totalCount) };
   };
@@ -89,13 +90,6 @@ function whereOf(workspaceId: string, { statuses, text }: PresetFilter): Where {
   return { isFiltered: conditions.length > 0, sql: ["workspace_id = ?", ...conditions].join(" AND "), values };
 }
 
-async function countMatching(executor: Executor, { sql, values }: Where): Promise<number> {
-  const [rows] = await executor.execute<RowDataPacket[]>(`SELECT COUNT(*) AS total FROM presets WHERE ${sql}`, [
-    ...values,
-  ]);
-  return Number(rows[0]?.total);
-}
-
 /**
  * A page is found by walking the index from the nearer end, so that the last page costs as much as the first. The walk
  * uses only the index; rows are read only for the page.
@@ -118,7 +112,7 @@ async function findPage(executor: Executor, where: Where, page: Page, totalCount
       JOIN (SELECT workspace_id, slug FROM presets WHERE ${where.sql} ORDER BY ${order} ${rowLimit}) page
         ON page.workspace_id = p.workspace_id AND page.slug = p.slug
       ORDER BY p.updated_at DESC, p.id ASC`,
-    [...where.values],
+    where.values,
   );
   return rows.map(presetFromRow);
 }

@@ -1,5 +1,6 @@
 import { idToBytes } from "../../platform/domain/ids.ts";
-import type { Executor, RowDataPacket, Statement } from "../../platform/mysql/pool.ts";
+import type { Executor, Statement } from "../../platform/mysql/pool.ts";
+import { selectTotal } from "../../platform/mysql/select-total.ts";
 import { cachedByCount, repeated } from "../../platform/mysql/text-by-count.ts";
 import type { Preset } from "../domain/preset.ts";
 
@@ -7,12 +8,9 @@ import type { Preset } from "../domain/preset.ts";
 const slots = 16;
 
 /** How many presets a workspace has. */
-export async function findPresetCount(executor: Executor, workspaceId: string): Promise<number> {
-  const [rows] = await executor.execute<RowDataPacket[]>(
-    "SELECT COALESCE(SUM(presets), 0) AS total FROM preset_counts WHERE workspace_id = ?",
-    [idToBytes(workspaceId)],
-  );
-  return Number(rows[0]?.total);
+export function findPresetCount(executor: Executor, workspaceId: string): Promise<number> {
+  const sql = "SELECT COALESCE(SUM(presets), 0) AS total FROM preset_counts WHERE workspace_id = ?";
+  return selectTotal(executor, sql, [idToBytes(workspaceId)]);
 }
 
 const add = cachedByCount(
