@@ -9,6 +9,7 @@ import type { ListChangesRequest } from "../../../proto/gen/setpoint/organizatio
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
 import { isId } from "../../platform/domain/ids.ts";
 import { idViolations } from "../../platform/domain/text-violations.ts";
+import { namesByNumber } from "../../platform/rpc/names-by-number.ts";
 import type { ChangeAction, ChangeFilter, LoggedChange, TargetKind } from "../domain/changes.ts";
 
 const actionMessages: Readonly<Record<ChangeAction, ActionMessage>> = {
@@ -26,9 +27,7 @@ const actionMessages: Readonly<Record<ChangeAction, ActionMessage>> = {
   member_removed: ActionMessage.MEMBER_REMOVED,
 };
 
-const actionsByMessage = new Map<number, ChangeAction>(
-  Object.entries(actionMessages).map(([action, message]) => [message, action as ChangeAction]),
-);
+const actionsByMessage = namesByNumber(actionMessages);
 
 const targetKindMessages: Readonly<Record<TargetKind, TargetKindMessage>> = {
   key: TargetKindMessage.KEY,

@@ -10,12 +10,15 @@ import type {
 } from "../../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { invalidRequest } from "../../platform/domain/domain-error.ts";
 import { fieldsOfMask } from "../../platform/rpc/field-mask.ts";
+import { namesByNumber } from "../../platform/rpc/names-by-number.ts";
 import type { Member, MemberRole, MemberUpdate, NewMember } from "../domain/members.ts";
 
 export const roleMessages: Readonly<Record<MemberRole, MemberRoleMessage>> = {
   "org:admin": MemberRoleMessage.ADMIN,
   "org:member": MemberRoleMessage.MEMBER,
 };
+
+const rolesByMessage = namesByNumber(roleMessages);
 
 export function toMemberMessage(member: Member): MessageInitShape<typeof MemberSchema> {
   return {
@@ -27,10 +30,6 @@ export function toMemberMessage(member: Member): MessageInitShape<typeof MemberS
     createTime: timestampFromDate(member.createdAt),
   };
 }
-
-const rolesByMessage = new Map<number, MemberRole>(
-  Object.entries(roleMessages).map(([role, message]) => [message, role as MemberRole]),
-);
 
 export function fromAddMemberRequest(request: AddMemberRequest): NewMember {
   return {

@@ -3,6 +3,7 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../../pro
 import type { Status } from "../../../proto/gen/google/rpc/status_pb.ts";
 import { DomainError, type ErrorKind } from "../domain/domain-error.ts";
 import { Code } from "./codes.ts";
+import { namesByNumber } from "./names-by-number.ts";
 
 /** The one table from the kind of a domain error to its RPC code. */
 export const codeByKind = {
@@ -21,14 +22,7 @@ export const codeByKind = {
   internal: Code.Internal,
 } as const satisfies Record<ErrorKind, number>;
 
-const kindByCode = new Map<number, ErrorKind>(
-  Object.entries(codeByKind).map(([kind, code]) => [code, kind as ErrorKind]),
-);
-
-/** The same table in reverse, for a client. A code that we never send is a fault of ours. */
-function kindOfCode(code: number): ErrorKind {
-  return kindByCode.get(code) ?? "internal";
-}
+const kindByCode = namesByNumber(codeByKind);
 
 /** The error as a client throws it: the reverse of `toStatusMessage`. The cause is for the log. */
 export function fromStatusMessage({ code, message, details }: Status, cause?: Error): DomainError {
@@ -36,7 +30,8 @@ export function fromStatusMessage({ code, message, details }: Status, cause?: Er
   const badRequest = details.map((detail) => anyUnpack(detail, BadRequestSchema)).find((each) => each !== undefined);
   const retryInfo = details.map((detail) => anyUnpack(detail, RetryInfoSchema)).find((each) => each !== undefined);
   const violations = badRequest?.fieldViolations ?? [];
-  return new DomainError(kindOfCode(code), {
+  // A code that we never send is a fault of ours.
+  return new DomainError(kindByCode.get(code) ?? "internal", {
     reason: info?.reason ?? "",
     message,
     violations: violations.map(({ field, description }) => ({ path: field, message: description })),

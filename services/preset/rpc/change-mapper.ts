@@ -8,7 +8,8 @@ import {
 import type { ListWorkspaceChangesRequest } from "../../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import { idViolations } from "../../platform/domain/text-violations.ts";
-import type { ChangeAction, ChangeFilter, PresetChange, WorkspaceChange } from "../domain/change.ts";
+import { namesByNumber } from "../../platform/rpc/names-by-number.ts";
+import type { ChangeFilter, PresetChange, WorkspaceChange } from "../domain/change.ts";
 
 const actionMessages = {
   preset_created: PresetChangeAction.PRESET_CREATED,
@@ -16,9 +17,7 @@ const actionMessages = {
   preset_updated: PresetChangeAction.PRESET_UPDATED,
 } as const;
 
-const actionsByMessage = new Map<number, ChangeAction>(
-  Object.entries(actionMessages).map(([action, message]) => [message, action as ChangeAction]),
-);
+const actionsByMessage = namesByNumber(actionMessages);
 
 export function toChangeMessage(change: PresetChange): MessageInitShape<typeof PresetChangeSchema> {
   return {

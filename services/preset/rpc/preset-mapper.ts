@@ -15,17 +15,10 @@ import type {
 import { type FieldViolation, invalidRequest } from "../../platform/domain/domain-error.ts";
 import { checkCount } from "../../platform/rpc/element-count.ts";
 import { fieldsOfMask } from "../../platform/rpc/field-mask.ts";
+import { namesByNumber } from "../../platform/rpc/names-by-number.ts";
 import type { ConfigDifference } from "../domain/diff-versions.ts";
 import type { VersionDraft } from "../domain/new-version.ts";
-import {
-  type Dialect,
-  dialects,
-  etagOf,
-  type Preset,
-  type PresetStatus,
-  type PresetVersion,
-  type ServedPreset,
-} from "../domain/preset.ts";
+import { type Dialect, etagOf, type Preset, type PresetVersion, type ServedPreset } from "../domain/preset.ts";
 import { type PresetFilter, queryViolations } from "../domain/preset-filter.ts";
 import type { PresetUpdate } from "../domain/update-preset.ts";
 
@@ -37,9 +30,7 @@ const statusMessages = {
   archived: StatusMessage.ARCHIVED,
 } as const;
 
-const statusesByMessage = new Map<number, PresetStatus>(
-  Object.entries(statusMessages).map(([status, message]) => [message, status as PresetStatus]),
-);
+const statusesByMessage = namesByNumber(statusMessages);
 
 const dialectMessages = {
   "chat/completions": DialectMessage.CHAT_COMPLETIONS,
@@ -49,7 +40,7 @@ const dialectMessages = {
 
 const dialectsByMessage = new Map<number, Dialect | undefined>([
   [DialectMessage.UNSPECIFIED, undefined],
-  ...dialects.map((dialect) => [dialectMessages[dialect], dialect] as const),
+  ...namesByNumber(dialectMessages),
 ]);
 
 /** With the designated version, if the preset has it. */
