@@ -1,5 +1,5 @@
+import { LRUCache } from "lru-cache";
 import type { Pool } from "../../platform/mysql/pool.ts";
-import { monotonicMs } from "../../platform/time/clock.ts";
 import type { ChangeFilter } from "../domain/change.ts";
 import { areMarksCorrect, deleteMarks, extendMarks } from "./change-marks.ts";
 import type { WorkspaceChangePage } from "./list-workspace-changes.ts";
@@ -12,7 +12,8 @@ const checkedMax = 1_000;
 /** Creates the marks that readers of a change log would have needed, and deletes marks that are wrong. */
 export class ChangeMarkKeeper {
   readonly #pool: Pool;
-  readonly #checkedAtMs = new Map<string, number>();
+  /** Workspaces whose marks were checked recently. */
+  readonly #checked = new LRUCache<string, true>({ max: checkedMax, ttl: checkEveryMs });
   #isBusy = false;
 
   constructor(pool: Pool) {
@@ -24,7 +25,7 @@ export class ChangeMarkKeeper {
    * time: pages are found without marks, too, and the next reader tries again.
    */
   async maintain(workspaceId: string, filter: ChangeFilter, marks: WorkspaceChangePage["marks"]): Promise<void> {
-    const isCheckDue = marks.areUsed && this.#isCheckDue(workspaceId);
+    const isCheckDue = marks.areUsed && !this.#checked.has(workspaceId);
     if (this.#isBusy || !(isCheckDue || marks.areWanted)) return;
     this.#isBusy = true;
     try {
@@ -37,14 +38,8 @@ export class ChangeMarkKeeper {
     }
   }
 
-  #isCheckDue(workspaceId: string): boolean {
-    const checkedAtMs = this.#checkedAtMs.get(workspaceId) ?? Number.NEGATIVE_INFINITY;
-    return monotonicMs() - checkedAtMs > checkEveryMs;
-  }
-
   #check(workspaceId: string): Promise<boolean> {
-    if (this.#checkedAtMs.size >= checkedMax) this.#checkedAtMs.clear();
-    this.#checkedAtMs.set(workspaceId, monotonicMs());
+    this.#checked.set(workspaceId, true);
     return areMarksCorrect(this.#pool, workspaceId);
   }
 }

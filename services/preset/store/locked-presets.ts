@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { type PresetKey, presetKey } from "../domain/preset.ts";
 
 /** One that is forgotten too early costs its next batch one more wait for the lock. */
@@ -8,20 +9,14 @@ const keysMax = 1_000;
  * lock.
  */
 export class LockedPresets {
-  /** In the order in which they were last found locked. */
-  readonly #keys = new Set<string>();
+  readonly #keys = new LRUCache<string, true>({ max: keysMax });
 
   has(preset: PresetKey): boolean {
     return this.#keys.size > 0 && this.#keys.has(presetKey(preset));
   }
 
   add(preset: PresetKey): void {
-    const key = presetKey(preset);
-    this.#keys.delete(key);
-    this.#keys.add(key);
-    if (this.#keys.size <= keysMax) return;
-    const [oldest] = this.#keys;
-    this.#keys.delete(oldest as string);
+    this.#keys.set(presetKey(preset), true);
   }
 
   delete(preset: PresetKey): void {
