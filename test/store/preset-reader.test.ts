@@ -179,7 +179,7 @@ describe("PresetReader with large content", () => {
   it("skips content that the caller has, unless another version is designated", async () => {
     const admitted: number[] = [];
     const find = (knownVersionId: string) =>
-      reader.findPresetUnlessKnown(workspaceId, "p", knownVersionId, callerWithTime(), (bytes) => admitted.push(bytes));
+      reader.findPreset(workspaceId, "p", callerWithTime(), (bytes) => admitted.push(bytes), knownVersionId);
     const preset = (await find(newId())) as ServedPreset;
     expect(preset.designatedVersion.configJson).toBe(large("p").configJson);
     expect(admitted).toEqual([large("p").configJson.length]);

@@ -78,9 +78,7 @@ export function presetService({
   ): Promise<ServedPreset> => {
     const workspaceId = workspaceToUse(context);
     checkSlug(slug);
-    const preset = await (knownVersionId
-      ? reader.findPresetUnlessKnown(workspaceId, slug, knownVersionId, context, admit)
-      : reader.findPreset(workspaceId, slug, context, admit));
+    const preset = await reader.findPreset(workspaceId, slug, context, admit, knownVersionId);
     if (!preset) throw presetNotFound(slug);
     return preset;
   };

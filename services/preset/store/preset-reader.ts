@@ -48,17 +48,13 @@ export class PresetReader {
     });
   }
 
-  findPreset(workspaceId: string, slug: string, caller: Caller, admit?: Admit): Promise<ServedPreset | undefined> {
-    return this.#presets.find({ workspaceId, slug }, caller, admit);
-  }
-
-  /** The same; if the designated version is the known one, it is returned without its content. */
-  async findPresetUnlessKnown(
+  /** If the designated version is the known one, it is returned without its content. */
+  async findPreset(
     workspaceId: string,
     slug: string,
-    knownVersionId: string,
     caller: Caller,
     admit?: Admit,
+    knownVersionId = "",
   ): Promise<ServedPreset | undefined> {
     const isKnown = ({ designatedVersion }: ServedPreset) => designatedVersion.id === knownVersionId;
     const preset = await this.#presets.find({ workspaceId, slug }, caller, admit, isKnown);
