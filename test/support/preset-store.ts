@@ -72,6 +72,7 @@ export function creation(workspaceId: string, slug: string, overrides: Partial<N
     requestId: randomUUID(),
     isNamedByCaller: false,
     requestDigest: hash("sha256", slug + configJson, "buffer"),
+    etags: [],
     ...overrides,
   };
 }

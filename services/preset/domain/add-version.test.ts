@@ -18,6 +18,7 @@ const creation: NewVersion = {
   requestId: "request",
   isNamedByCaller: false,
   requestDigest: Buffer.alloc(32),
+  etags: [],
 };
 
 /** Rolled back to version 2 of 4. */

@@ -10,12 +10,12 @@ import { type Outcome, type Preset, type ServedPreset, timeOfChange } from "./pr
  * refusal is returned and not thrown: within a batch, it is the answer to this creation only.
  */
 export function addVersion(before: Preset | undefined, creation: NewVersion, now: Date): Outcome {
-  if (!matchesEtags(before, creation.etags ?? [])) return etagMismatch(before, creation);
+  if (!matchesEtags(before, creation.etags)) return etagMismatch(before, creation);
   if (before?.status === "archived") return presetArchived(creation.slug);
   return withNextVersion(before ?? newPreset(creation, now), creation, now);
 }
 
-function etagMismatch(before: Preset | undefined, { slug, etags = [] }: NewVersion): DomainError {
+function etagMismatch(before: Preset | undefined, { slug, etags }: NewVersion): DomainError {
   if (!before) return presetMissing(slug);
   return isNewPresetExpected(etags) ? presetExists(slug) : etagStale();
 }

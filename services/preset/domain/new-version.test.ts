@@ -15,7 +15,8 @@ const principal: Principal = {
 };
 
 function draft(change: Partial<VersionDraft> = {}): VersionDraft {
-  return { slug: "support", configJson: '{"model":"m"}', requestId: "", requestDigest: new Uint8Array(), ...change };
+  const empty = { requestId: "", requestDigest: new Uint8Array(), etags: [] };
+  return { slug: "support", configJson: '{"model":"m"}', ...empty, ...change };
 }
 
 function pathsOf(change: Partial<VersionDraft>): string[] {

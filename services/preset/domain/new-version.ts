@@ -26,7 +26,7 @@ export interface VersionDraft {
    * The required state of the preset: its etag is one of these, `*` for any, `-` for a preset that does not exist;
    * empty: any state.
    */
-  readonly etags?: readonly string[];
+  readonly etags: readonly string[];
 }
 
 /** A creation that has passed all content rules, ready to be stored. */
@@ -44,7 +44,7 @@ export interface NewVersion {
   /** SHA-256 of what a retry with the same request id must repeat. */
   readonly requestDigest: Buffer;
   /** As in the draft. */
-  readonly etags?: readonly string[];
+  readonly etags: readonly string[];
 }
 
 const digestBytes = 32;
@@ -60,7 +60,7 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
     ...dialectViolations(draft.dialect),
     ...requestIdViolations(draft.requestId),
     ...digestViolations(draft.requestDigest),
-    ...etagsViolations(draft.etags ?? []),
+    ...etagsViolations(draft.etags),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
   return {
@@ -74,7 +74,7 @@ export function newVersion(principal: Principal, draft: VersionDraft): NewVersio
     // The gateway gives every creation a UUID as its id, and a digest only if the id came from its caller.
     isNamedByCaller: draft.requestDigest.length > 0 || (draft.requestId !== "" && !isId(draft.requestId)),
     requestDigest: draft.requestDigest.length > 0 ? Buffer.from(draft.requestDigest) : digestOf(draft),
-    etags: draft.etags ?? [],
+    etags: draft.etags,
   };
 }
 
