@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { databaseUrl } from "../../deploy/local/database-connection.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
+import { inSnapshot } from "../../services/platform/mysql/transaction.ts";
 import { presetMigrations } from "../../services/preset/app.ts";
 import { type OwnServer, startOwnServer } from "../support/own-server.ts";
 
@@ -16,6 +17,8 @@ beforeAll(async () => {
     "--sql-mode=NO_BACKSLASH_ESCAPES",
     // Leaves it to the client to end each statement with a COMMIT.
     "--autocommit=0",
+    // Begins another transaction at each COMMIT.
+    "--completion-type=CHAIN",
   ]);
 }, 60_000);
 
@@ -41,5 +44,19 @@ it("migrates, and stores what is written outside of a transaction, on a server t
   await writer.query("INSERT INTO notes (id) VALUES (1)");
   const [rows] = await reader.query<RowDataPacket[]>("SELECT id FROM notes");
   expect(rows).toEqual([{ id: 1 }]);
+  await Promise.all([writer.end(), reader.end()]);
+});
+
+it("reads what others have stored meanwhile after a transaction, and stores what follows it", async () => {
+  const writer = openPool(server.url, 1);
+  const reader = openPool(server.url, 1);
+  const count = async () => (await reader.query<RowDataPacket[]>("SELECT COUNT(*) AS total FROM counted"))[0];
+  await writer.query("CREATE DATABASE counts");
+  for (const pool of [writer, reader]) await pool.query("USE counts");
+  await writer.query("CREATE TABLE counted (id INT PRIMARY KEY)");
+  for (const pool of [writer, reader]) await inSnapshot(pool, async () => {});
+  expect(await count()).toEqual([{ total: 0 }]);
+  await writer.query("INSERT INTO counted (id) VALUES (1)");
+  expect(await count()).toEqual([{ total: 1 }]);
   await Promise.all([writer.end(), reader.end()]);
 });

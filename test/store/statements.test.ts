@@ -191,8 +191,8 @@ describe("the statements of the preset service", () => {
   it("start each session with transaction_mode SINGLE", () => {
     const count = (pattern: RegExp) =>
       everything.filter(({ database, sql }) => database === statements[0]?.database && pattern.test(sql)).length;
-    expect(count(/^SET SESSION autocommit = 1, time_zone/)).toBeGreaterThan(3);
-    expect(count(/^SET SESSION transaction_mode = 'SINGLE'$/)).toBe(count(/^SET SESSION autocommit = 1, time_zone/));
+    expect(count(/^SET SESSION autocommit = 1, .*time_zone/)).toBeGreaterThan(3);
+    expect(count(/^SET SESSION transaction_mode = 'SINGLE'$/)).toBe(count(/^SET SESSION autocommit = 1, .*time_zone/));
   });
 
   it("concern one workspace per transaction, so that none spans two shards", () => {

@@ -1,8 +1,11 @@
 /** The isolation level of every session, unless a transaction has its own. */
 export const setReadCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
-/** A server may leave this to its clients: then nothing would be stored that is not followed by a COMMIT. */
-export const commitEachStatement = "autocommit = 1";
+/**
+ * A server may leave this to its clients: then nothing would be stored that is not followed by a COMMIT. Or it may begin
+ * another transaction at each COMMIT: then what follows would not be stored, and would read what is no longer there.
+ */
+export const commitEachStatement = "autocommit = 1, completion_type = 'NO_CHAIN'";
 
 export const collation = "utf8mb4_bin";
 
