@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { databaseUrl } from "../../deploy/local/database-connection.ts";
+import { organizationMigrations } from "../../services/organization/app.ts";
 import { migrate } from "../../services/platform/mysql/migrate.ts";
 import { openPool, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { inSnapshot } from "../../services/platform/mysql/transaction.ts";
@@ -19,6 +20,8 @@ beforeAll(async () => {
     "--autocommit=0",
     // Begins another transaction at each COMMIT.
     "--completion-type=CHAIN",
+    // Refuses to update or delete rows that are not named by a key.
+    "--sql-safe-updates",
   ]);
 }, 60_000);
 
@@ -45,6 +48,11 @@ it("migrates, and stores what is written outside of a transaction, on a server t
   const [rows] = await reader.query<RowDataPacket[]>("SELECT id FROM notes");
   expect(rows).toEqual([{ id: 1 }]);
   await Promise.all([writer.end(), reader.end()]);
+});
+
+it("migrates rows, too, on a server that updates none that is not named by a key", async () => {
+  const url = databaseUrl(server.url, "setpoint_organization");
+  expect(await migrate(url, organizationMigrations, () => {})).toContain("0016_membership_names_of_users");
 });
 
 it("reads what others have stored meanwhile after a transaction, and stores what follows it", async () => {

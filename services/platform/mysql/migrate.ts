@@ -136,7 +136,9 @@ async function open(url: string): Promise<Connection> {
   try {
     // Vitess, to which statements are sent as text, has its own ways of altering tables.
     const tableLocks = protocolOf(url) === "text" ? "" : `, lock_wait_timeout = ${tableLockTimeoutSeconds}`;
-    const settings = [`SET SESSION ${commitEachStatement}${tableLocks}`, ...sessionStatements(url)];
+    // Some migrations fill a new column of every row, which a server may be configured to refuse.
+    const variables = `${commitEachStatement}, sql_safe_updates = 0${tableLocks}`;
+    const settings = [`SET SESSION ${variables}`, ...sessionStatements(url)];
     for (const statement of settings) await connection.query(statement);
     return connection;
   } catch (error) {
