@@ -72,6 +72,8 @@ export function assetRoutes(app: FastifyInstance, assets: ReadonlyMap<string, As
 
 function sendAsset(asset: Asset, { headers }: FastifyRequest<Asked>, reply: FastifyReply): FastifyReply {
   const { bytes, etag, encoding } = chooseBody(asset, headers["accept-encoding"]);
+  // Before there are headers: a refusal must not be kept by caches.
+  const isKnown = isNotModified(headers["if-none-match"], etag);
   reply.headers({
     ...securityHeaders,
     "cache-control": asset.isImmutable ? "public, max-age=31536000, immutable" : "no-cache",
@@ -80,7 +82,7 @@ function sendAsset(asset: Asset, { headers }: FastifyRequest<Asked>, reply: Fast
     "accept-ranges": "none",
     vary: "accept-encoding",
   });
-  if (isNotModified(headers["if-none-match"], etag)) return reply.status(304).send();
+  if (isKnown) return reply.status(304).send();
   if (encoding) reply.header("content-encoding", encoding);
   return reply.type(asset.type).send(bytes);
 }

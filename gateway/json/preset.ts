@@ -38,8 +38,10 @@ const actionNameOf = namer(presetActionByName);
 
 /** Answers with a preset and its ETag, or with 304 if `ifNoneMatch` says that the caller already has it. */
 export function sendPreset(reply: FastifyReply, preset: Preset, ifNoneMatch?: string): FastifyReply {
+  // Before there are headers: a refusal has no ETag.
+  const isKnown = isNotModified(ifNoneMatch, preset.etag);
   reply.header("etag", etagHeader(preset.etag));
-  if (isNotModified(ifNoneMatch, preset.etag)) return reply.status(304).send();
+  if (isKnown) return reply.status(304).send();
   return reply.type("application/json").send(presetAnswer(preset));
 }
 

@@ -147,6 +147,11 @@ describe("a console asset", () => {
     expect([headers["content-encoding"], bytes.toString()]).toEqual([undefined, "<svg/>"]);
   });
 
+  it("is not what caches keep if If-None-Match is malformed", async () => {
+    const { status, headers } = await get("/console/assets/index-abc.js", { "if-none-match": "x" });
+    expect([status, headers["cache-control"], headers.etag]).toEqual([400, undefined, undefined]);
+  });
+
   it("answers HEAD with the same length and no body", async () => {
     const path = "/console/assets/index-abc.js";
     const { status, headers, bytes } = await get(path, { "accept-encoding": "br" }, "HEAD");

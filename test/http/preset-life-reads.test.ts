@@ -136,8 +136,9 @@ describe("an ETag", () => {
   });
 
   it.each(["r1", '"unclosed', "W/x", ""])("in If-None-Match returns 400 if malformed: %j", async (header) => {
-    const { status, json } = await get("/presets/one", { headers: { "if-none-match": header } });
+    const { status, headers, json } = await get("/presets/one", { headers: { "if-none-match": header } });
     expect(status).toBe(400);
+    expect(headers.get("etag")).toBeNull();
     expect(json.error.metadata.issues?.map(({ path }) => path)).toEqual(["If-None-Match"]);
   });
 
