@@ -11,6 +11,8 @@ type HeaderSchemas = Readonly<Record<string, TSchema>>;
 export const requestId = Type.String({
   description: "Identifies the request. Taken from the caller's own `x-request-id` if that is well formed.",
 });
+/** Beside `x-request-id`, where errors have the shape of Anthropic's API. */
+const anthropicRequestId = Type.String({ description: "The same, where Anthropic's clients look for it." });
 const retryAfter: HeaderSchemas = {
   "Retry-After": Type.String({ description: "How many seconds to wait before trying again." }),
 };
@@ -141,7 +143,7 @@ export function refusedInAnthropicShape(...statuses: readonly RefusalStatus[]) {
       status,
       {
         description: refusals[status].when,
-        headers: { "x-request-id": requestId },
+        headers: { ...headersOf(refusals[status]), "request-id": anthropicRequestId },
         content: { "application/json": { schema: componentSchema("AnthropicError") } },
       },
     ]),
@@ -160,13 +162,17 @@ function refusalName(status: string | number): string {
   return String(STATUS_CODES[status]).replaceAll(" ", "");
 }
 
-function refusalComponent(code: number, { when, message, issues, headers = {} }: Refusal) {
+function headersOf({ headers }: Refusal): HeaderSchemas {
+  return { "x-request-id": requestId, ...headers };
+}
+
+function refusalComponent(code: number, refusal: Refusal) {
+  const { when, message, issues } = refusal;
   const metadata = { request_id: exampleRequestId, ...(issues ? { issues } : {}) };
+  const headers = Object.entries(headersOf(refusal));
   return {
     description: when,
-    headers: Object.fromEntries(
-      Object.entries({ "x-request-id": requestId, ...headers }).map(([name, schema]) => [name, header(schema)]),
-    ),
+    headers: Object.fromEntries(headers.map(([name, schema]) => [name, header(schema)])),
     content: {
       "application/json": {
         schema: componentSchema("Error"),

@@ -111,6 +111,17 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  it("names the same headers for an error in either shape", () => {
+    const messages = document.paths["/api/v1/messages"]?.post?.responses ?? {};
+    for (const [status, ours] of Object.entries(document.paths["/api/v1/responses"]?.post?.responses ?? {})) {
+      if (!("$ref" in ours)) continue;
+      const { headers } = document.components.responses[ours.$ref.split("/").at(-1) ?? ""] ?? {};
+      const theirs = messages[status];
+      expect(theirs && "headers" in theirs && theirs.headers, status).toMatchObject(headers ?? {});
+      expect(theirs, status).toHaveProperty("headers.request-id");
+    }
+  });
+
   it("describes every field of every body", () => {
     const bodies = operations().filter(([, , { requestBody }]) => requestBody);
     for (const [, path, { requestBody }] of bodies) {
