@@ -40,7 +40,8 @@ function schemaOf(name: DialectName) {
         }),
       ),
       "If-None-Match": Type.Optional(
-        Type.String({
+        Type.Enum(["*"], {
+          type: "string",
           description: "`*`: the preset must be new. If the slug is already taken, the answer is 412.",
         }),
       ),

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import type { ListPresetsResponse } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { presetQueryLengthMax } from "../../services/platform/domain/limits.ts";
+import { elementsMax } from "../../services/platform/rpc/element-count.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import type { PresetCache } from "../inference/presets/preset-cache.ts";
@@ -26,6 +27,7 @@ const listQuery = Type.Object({
   ...workspaceQuery,
   status: Type.Optional(
     Type.Array(statusSchema, {
+      maxItems: elementsMax,
       description: "Only presets with one of these statuses: repeated, or separated by commas. Default: all.",
     }),
   ),

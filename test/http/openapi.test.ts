@@ -149,6 +149,14 @@ describe("a schema of the OpenAPI document", () => {
     expect(versions.map(({ schema }) => schema)).toEqual(Array(3).fill({ type: "integer", minimum: 1 }));
   });
 
+  it.each([
+    ["/api/v1/presets", "get", "status", { maxItems: 100 }],
+    ["/api/v1/presets/{slug}/messages", "post", "If-None-Match", { enum: ["*"] }],
+  ])("has the rule that %s %s checks %s by", (path, method, name, rule) => {
+    const parameter = document.paths[path]?.[method]?.parameters?.find((each) => each.name === name);
+    expect(parameter?.schema).toMatchObject(rule);
+  });
+
   it("has a type where its values are listed", () => {
     const lists = schemas().filter((schema) => "enum" in schema);
     expect(lists.length).toBeGreaterThan(20);
