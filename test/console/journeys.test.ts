@@ -175,6 +175,38 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     expect(await on.faults()).toEqual([]);
   });
 
+  it("reads a long prompt in full, and is led past its changes to those of the config", {
+    timeout: journeyTimeoutMs,
+  }, async () => {
+    const slug = freshName("wordy");
+    const rules = Array.from({ length: 700 }, (_, index) => `Rule ${index}: ask for the order number first.`).join(
+      "\n",
+    );
+    await create(slug, { model: "a", temperature: 0.2 }, `${rules}\nBe brief.`);
+    await create(slug, { model: "a", temperature: 0.9 }, `${rules.replaceAll("00:", "00, at last:")}\nBe brief.`);
+    await create(slug, { model: "b", temperature: 0.9 }, "Be brief.");
+    await create(slug, { model: "c", temperature: 0.9 }, "Be kind.");
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    await on.open(`/default/presets/${slug}?v=1`);
+    await page.getByText("Be brief.").waitFor();
+    await on.open(`/default/presets/${slug}/compare/1...2`);
+    const config = page.getByRole("heading", { name: "Config" });
+    await config.waitFor({ state: "attached" });
+    expect((await config.boundingBox())?.y).toBeGreaterThan(800);
+    await press(on, "Config: 1 field differs", "link");
+    await expect.poll(async () => (await config.boundingBox())?.y).toBeLessThan(800);
+    // Back is the comparison's beginning, and not another page.
+    await page.goBack();
+    expect(page.url()).toMatch(/compare\/1\.\.\.2$/);
+    expect(await on.axeViolations()).toEqual([]);
+    // Both are in sight.
+    await on.open(`/default/presets/${slug}/compare/3...4`);
+    await page.getByText("1 field differs").waitFor();
+    expect(await page.getByRole("link", { name: /^Config/ }).count()).toBe(0);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("chooses versions to compare by author, and older ones by number", {
     timeout: journeyTimeoutMs,
   }, async () => {

@@ -51,23 +51,32 @@ export function ContentDiff({ from, to, isWhole, shown }: ContentDiffProps) {
   const compared = pairs.map((pair, index) => ({ ...pair, diff: diffs[index] }));
   const prompt = compared.find(({ title }) => title === promptTitle);
   const fields = compared.filter((each) => each !== prompt);
-  const changed = fields.filter(({ isSame }) => !isSame).length;
+  const count = fields.filter(({ isSame }) => !isSame).length;
+  const differing = count === 1 ? "1 field differs" : `${count} fields differ`;
   return (
     <>
       {prompt && (
         <section key="prompt" class="panel" aria-label={promptTitle}>
           <div class="panel-head">
             <h2>{promptTitle}</h2>
-            <span class="badge">{kindOf(prompt)}</span>
+            <span class="row">
+              {/* Below a long prompt, nobody would look for the config. */}
+              {count > 0 && (prompt.diff?.rows.length ?? 0) > longPromptLines && (
+                <a class="button small" href="#config-diff">
+                  Config: {differing}
+                </a>
+              )}
+              <span class="badge">{kindOf(prompt)}</span>
+            </span>
           </div>
           {prompt.diff && <DiffView diff={prompt.diff} label={promptTitle} isWhole={isWhole} />}
         </section>
       )}
       {fields.length > 0 && (
-        <section key="config" class="panel" aria-label="Config">
+        <section key="config" class="panel" id="config-diff" aria-label="Config">
           <div class="panel-head">
             <h2>Config</h2>
-            <span class="muted small">{changed === 1 ? "1 field differs" : `${changed} fields differ`}</span>
+            <span class="muted small">{differing}</span>
           </div>
           {fields.map((field) => (
             <section key={field.title} class="field-diff" aria-label={field.title}>
@@ -91,6 +100,7 @@ export function isSameContent(from: Content, to: Content): boolean {
 }
 
 const promptTitle = "System prompt";
+const longPromptLines = 10;
 
 function kindOf({ isSame, from, to }: FieldPair): string {
   if (isSame) return "unchanged";

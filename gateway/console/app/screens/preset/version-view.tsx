@@ -84,7 +84,7 @@ export function VersionView({ content, query, workspace, slug }: VersionViewProp
 }
 
 /** How much text is rendered at first. A megabyte would block the page, and nobody reads that far. */
-const shownAtFirst = 20_000;
+const shownAtFirst = 100_000;
 
 function LongText({ text, label }: { readonly text: string; readonly label: string }) {
   const [isWhole, setWhole] = useState(text.length <= shownAtFirst);
