@@ -55,6 +55,28 @@ describe.skipIf(!browserPath)("the console with limited permissions", { timeout:
     expect(await on.faults()).toEqual([]);
   });
 
+  it("asks nobody to create a preset who cannot, and shows the first of a colleague", async () => {
+    const { call, makeKey } = administrator(underTest.stack);
+    const { json } = await call<{ id: string; name: string }>("POST", "/workspaces", {
+      name: "Guests",
+      slug: "guests",
+    });
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    await on.open("/guests/keys");
+    await on.page.getByRole("button", { name: "Create a key" }).click();
+    // Whoever hands it out sees where it opens, and that people may use it.
+    await on.page.getByText("for people who sign in here: the presets of Guests.").waitFor();
+    const made = { workspace_id: json.data.id };
+    const guest = await underTest.newPage({ key: (await makeKey({ ...made, permissions: ["presets:read"] })).key });
+    await guest.page.getByText("The first preset that a colleague creates appears here by itself.").waitFor();
+    expect(await guest.page.getByText("curl").count()).toBe(0);
+    expect(await guest.axeViolations()).toEqual([]);
+    const { key } = await makeKey(made);
+    await underTest.stack.create("for-guests", { model: "a", messages: [] }, { key });
+    await guest.page.getByRole("link", { name: "for-guests" }).waitFor();
+    expect(await guest.faults()).toEqual([]);
+  });
+
   it("leads from a link into another workspace to a sign-in that follows it", async () => {
     await administrator(underTest.stack).call("POST", "/workspaces", { name: "Elsewhere", slug: "elsewhere" });
     const on = await signedIn(["presets:read"]);

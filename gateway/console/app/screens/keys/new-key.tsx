@@ -18,11 +18,6 @@ interface NewKeyProps {
   readonly changed: () => void;
 }
 
-const kinds: readonly (readonly [Key["kind"], string, string])[] = [
-  ["api", "API key", "For programs: the presets of this workspace."],
-  ["management", "Management key", "For administrators: keys, members, and the presets of all workspaces."],
-];
-
 export function NewKey({ workspace, close, changed }: NewKeyProps) {
   const [name, setName] = useState("");
   const [owner, setOwner] = useState(session.value?.user_id ?? "");
@@ -30,6 +25,10 @@ export function NewKey({ workspace, close, changed }: NewKeyProps) {
   const [permissions, setPermissions] = useState(allPermissions);
   const [expiresAt, setExpiresAt] = useState<string | null>(null);
   const idempotencyKeyOf = useIdempotencyKey();
+  const kinds: readonly (readonly [Key["kind"], string, string])[] = [
+    ["api", "API key", `For programs, and for people who sign in here: the presets of ${workspace.name}.`],
+    ["management", "Management key", "For administrators: keys, members, and the presets of all workspaces."],
+  ];
 
   const submit = async (): Promise<void> => {
     const reach = kind === "api" ? { workspace_id: workspace.id, permissions } : {};
@@ -83,7 +82,7 @@ export function NewKey({ workspace, close, changed }: NewKeyProps) {
               <label key={value} class="choice">
                 <input type="radio" name="kind" checked={kind === value} onChange={() => setKind(value)} />
                 <span>
-                  {label} <span class="choice-meaning">{meaning}</span>
+                  {label} <span class="choice-meaning wrap">{meaning}</span>
                 </span>
               </label>
             ))}

@@ -1,3 +1,4 @@
+import { reasonForbidden } from "../../api/session.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
 import { usePolling } from "../../api/use-loading.ts";
 import { hrefTo } from "../../shell/location.ts";
@@ -13,6 +14,15 @@ interface FirstPresetProps {
 export function FirstPreset({ workspace, look }: FirstPresetProps) {
   // The first preset appears on the page by itself.
   usePolling(look, 2_000);
+  const reason = reasonForbidden("write");
+  if (reason) {
+    return (
+      <div class="panel empty">
+        <h2>No presets yet</h2>
+        <p>The first preset that a colleague creates appears here by itself. {reason}</p>
+      </div>
+    );
+  }
   const body = {
     model: "echo/small",
     temperature: 0.2,
