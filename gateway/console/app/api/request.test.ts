@@ -20,7 +20,31 @@ it("reports an answer that breaks off as an unreachable gateway", async () => {
   expect(refusal).toMatchObject({ status: 0, message: expect.stringMatching(/^The gateway cannot be reached/) });
 });
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+it("gives up a request that is never answered, after as long as a slow connection needs for its body", async () => {
+  vi.useFakeTimers();
+  vi.stubGlobal("fetch", (_path: string, { signal }: { signal?: AbortSignal }) => {
+    return new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+  });
+  const outcomes: string[] = [];
+  const note = (name: string, pending: Promise<unknown>) =>
+    pending.catch((error: Error) => outcomes.push(`${name}: ${error.message}`));
+  const left = new AbortController();
+  void note("read", request("/api/v1/presets"));
+  void note("long", request("/api/v1/presets/a/messages", { method: "POST", body: "x".repeat(80_000) }));
+  void note("left", request("/api/v1/presets", { signal: left.signal }));
+  left.abort(new Error("the page was left"));
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(outcomes).toEqual(["left: the page was left"]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(outcomes.slice(1)).toEqual([expect.stringMatching(/^read: The gateway cannot be reached/)]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(outcomes.slice(2)).toEqual([expect.stringMatching(/^long: The gateway cannot be reached/)]);
+});
 
 it.each([413, 429, 503])("rewords status %i for people at a screen, and keeps the request id", async (status) => {
   const message = "Wait as long as Retry-After says; with an Idempotency-Key, send one of at most 9 bytes.";

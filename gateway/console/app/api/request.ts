@@ -22,9 +22,18 @@ export function onSessionEnd(listener: () => void): void {
   sessionEndListener = listener;
 }
 
+/** The gateway answers or refuses sooner. A connection that is lost without a word hangs for many minutes. */
+const answerMsMax = 30_000;
+/** How long a slow connection takes to send a character: one of 64 kbit/s. */
+const characterMs = 1 / 8;
+
 /** Calls the API as whoever is signed in. Throws an ApiError if that fails. */
 export async function request<T>(path: string, parts: RequestParts = {}): Promise<Answer<T>> {
-  const response = await send(path, parts);
+  const late = new AbortController();
+  const sendMs = typeof parts.body === "string" ? parts.body.length * characterMs : 0;
+  const timer = setTimeout(() => late.abort(new ApiError(0, unreachable)), answerMsMax + sendMs);
+  const signal = parts.signal ? AbortSignal.any([parts.signal, late.signal]) : late.signal;
+  const response = await send(path, { ...parts, signal }).finally(() => clearTimeout(timer));
   const text = await overNetwork(response.text(), parts.signal);
   return {
     json: (text === "" ? undefined : JSON.parse(text)) as T,
