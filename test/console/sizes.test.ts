@@ -57,6 +57,12 @@ describe.skipIf(!browserPath)("the console", () => {
     await on.page.getByRole("link", { name: "Next" }).click();
     await on.page.getByText("51–100 of 1,001").waitFor();
     expect(on.page.url()).toContain("page=2");
+    // What was not touched for the longest time is at the end.
+    await on.page.getByRole("link", { name: "Last" }).click();
+    await on.page.getByText("1,001–1,001 of 1,001").waitFor();
+    await on.page.getByRole("link", { name: "my-first-preset" }).waitFor();
+    expect(await on.page.evaluate("scrollY")).toBe(0);
+    expect(await on.page.getByRole("link", { name: "Last" }).count()).toBe(0);
     await on.page.getByLabel("Search presets by name, slug or description").fill("many-99");
     await on.page.getByText("1–11 of 11").waitFor();
     expect(on.page.url()).not.toContain("page=");

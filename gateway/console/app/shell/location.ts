@@ -73,6 +73,6 @@ export function followLinks(): void {
     event.preventDefault();
     navigate(link.href);
     // The link to another page of a list is at its end, but one reads from the beginning.
-    if (link.rel === "next" || link.rel === "prev") link.closest("section, main")?.scrollIntoView();
+    if (link.matches(".pager a")) link.closest("section, main")?.scrollIntoView();
   });
 }

@@ -40,6 +40,11 @@ export function Pager({ page, total, isStale, hrefOf }: PagerProps) {
               Next <Icon name="next" />
             </a>
           )}
+          {page < pages - 1 && (
+            <a class="button small" href={hrefOf(pages)}>
+              Last
+            </a>
+          )}
         </span>
       )}
     </nav>
