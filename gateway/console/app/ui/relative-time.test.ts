@@ -29,8 +29,9 @@ describe("a relative time", () => {
     expect(dayName(new Date(2025, 11, 31).toISOString(), now)).toBe("December 31, 2025");
   });
 
-  it("shows the time of day below a heading, and how long ago it was for today", () => {
-    expect(timeInDay(at(16, 9, 28), now)).toBe("2 minutes ago");
+  it("shows the time of day below a heading, and how long ago it was within an hour", () => {
+    expect(timeInDay(at(16, 8, 31), now)).toBe("59 minutes ago");
+    expect(timeInDay(at(16, 8, 30), now)).toMatch(/^8:30\sAM$/);
     // The space before AM differs between versions of the locale data.
     expect(timeInDay(at(15, 9, 45), now)).toMatch(/^9:45\sAM$/);
     expect(timeInDay(at(12, 14, 5, 9), now)).toMatch(/^2:05\sPM$/);

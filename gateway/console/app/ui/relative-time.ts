@@ -37,10 +37,10 @@ export function dayName(iso: string, nowMs: number): string {
 
 const clock = new Intl.DateTimeFormat("en", { timeStyle: "short" });
 
-/** A moment below the heading of its day, which already says how many days ago it was. */
+/** A moment below the heading of its day. After an hour it is the time, by which one finds what happened at ten. */
 export function timeInDay(iso: string, nowMs: number): string {
   const moment = new Date(iso);
-  return daysUntil(moment.getTime(), nowMs) === 0 ? relativeTime(iso, nowMs) : clock.format(moment);
+  return nowMs - moment.getTime() < 3_600_000 ? relativeTime(iso, nowMs) : clock.format(moment);
 }
 
 /** The number of midnights between now and then. Rounded, because a day may be an hour longer or shorter. */
