@@ -23,7 +23,7 @@ const body = { model: "m", messages: [] };
 
 type Send = (headers: Record<string, string>) => Promise<Answer<unknown>>;
 
-/** Every operation, and the kind of key that it needs. */
+/** Operations of each kind, and the kind of key that they need. */
 const operations: [string, KeyKind, Send][] = [
   ...dialects.map((dialect): [string, KeyKind, Send] => [
     dialect,
