@@ -14,12 +14,13 @@ import { FirstPreset } from "./presets/first-preset.tsx";
 import { PresetTable, stepByArrow, stepTo } from "./presets/preset-table.tsx";
 import type { ScreenProps } from "./screen-props.ts";
 
-const statuses: readonly (readonly [PresetStatus | "", string])[] = [
-  ["", "All"],
-  ["active", "Active"],
-  ["disabled", "Disabled"],
-  ["archived", "Archived"],
-];
+const statusLabels: Readonly<Record<PresetStatus | "", string>> = {
+  "": "All",
+  active: "Active",
+  disabled: "Disabled",
+  archived: "Archived",
+};
+const statuses = Object.entries(statusLabels) as [PresetStatus | "", string][];
 
 export function Presets({ workspace, query }: ScreenProps) {
   const q = query.get("q") ?? "";

@@ -23,6 +23,7 @@ import type { ScreenProps } from "./screen-props.ts";
 import { AddToWorkspace } from "./team/add-to-workspace.tsx";
 import { useDefaultWorkspace } from "./team/known-workspaces.ts";
 import { MemberSearch, NobodyMatches } from "./team/member-search.tsx";
+import { roleNames } from "./team/role-names.ts";
 import { type KeyInWorkspace, listWorkingKeys, WorkingKeys } from "./team/working-keys.tsx";
 
 const columns: readonly Column[] = [
@@ -135,10 +136,10 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
                     <span class="muted small cut" title={personNote(user_id)}>
                       {personNote(user_id)}
                     </span>
-                    <span class="only-narrow muted small">{role === "admin" ? "Admin" : "Member"}</span>
+                    <span class="only-narrow muted small">{roleNames[`org:${role}`]}</span>
                   </div>
                 </td>
-                <td class="only-wide">{role === "admin" ? "Admin" : "Member"}</td>
+                <td class="only-wide">{roleNames[`org:${role}`]}</td>
                 <td class="only-wide muted">
                   <Time at={created_at} />
                 </td>

@@ -2,6 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { personName } from "../../api/people.ts";
 import { session } from "../../api/session.ts";
+import type { Member } from "../../api/types.ts";
+import { roleNames } from "../team/role-names.ts";
 import type { Entry } from "./entries.ts";
 
 /** The changed fields, each with its old and new value. */
@@ -100,7 +102,7 @@ function shown(field: string, value: unknown): string | undefined {
   if (field === "designated_version") return `v${text}`;
   if (field.endsWith("expires_at")) return moments.format(new Date(text));
   if (field === "kind") return text === "api" ? "API key" : "management key";
-  if (field === "role") return text === "org:admin" ? "Admin" : "Member";
+  if (field === "role") return roleNames[text as Member["role"]] ?? text;
   if (/^user_\w+$/.test(text)) return personName(text);
   return session.value?.workspaces.find(({ id }) => id === text)?.name ?? text;
 }

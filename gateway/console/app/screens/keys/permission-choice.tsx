@@ -3,13 +3,14 @@ import type { Key } from "../../api/types.ts";
 
 type Permission = Key["permissions"][number];
 
-export const allPermissions: readonly Permission[] = ["presets:read", "presets:write", "inference"];
-
+/** In the order in which they are offered. */
 const meanings: Readonly<Record<Permission, string>> = {
   "presets:read": "Read presets and their versions.",
   "presets:write": "Add versions, roll back, rename, archive.",
   inference: "Call models, with and without presets.",
 };
+
+export const allPermissions = Object.keys(meanings) as readonly Permission[];
 
 interface PermissionChoiceProps {
   readonly chosen: readonly Permission[];

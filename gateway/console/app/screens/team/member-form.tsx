@@ -8,6 +8,7 @@ import { showToast } from "../../shell/toasts.tsx";
 import { Field, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { useOwnChanges } from "../../ui/use-own-changes.ts";
+import { roleNames } from "./role-names.ts";
 
 interface MemberFormProps {
   /** Absent for a new member. */
@@ -89,8 +90,11 @@ export function MemberForm({ member, reason, close, changed }: MemberFormProps) 
                 disabled={reason !== undefined}
                 onChange={(event) => setRole(event.currentTarget.value as Member["role"])}
               >
-                <option value="org:member">Member</option>
-                <option value="org:admin">Admin</option>
+                {Object.entries(roleNames).map(([value, name]) => (
+                  <option key={value} value={value}>
+                    {name}
+                  </option>
+                ))}
               </select>
             )}
           </Field>

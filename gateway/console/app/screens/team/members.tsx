@@ -11,16 +11,13 @@ import type { ScreenProps } from "../screen-props.ts";
 import { MemberForm } from "./member-form.tsx";
 import { MemberMenu } from "./member-menu.tsx";
 import { NobodyMatches } from "./member-search.tsx";
+import { roleNames } from "./role-names.ts";
 
 const columns: readonly Column[] = [
   { title: "Member" },
   { title: "Role", class: "column-role only-wide" },
   { title: "Actions", class: "column-menu", isUntitled: true },
 ];
-
-function roleName({ role }: Member): string {
-  return role === "org:admin" ? "Admin" : "Member";
-}
 
 interface MembersProps extends ScreenProps {
   readonly list: SearchedList<Member>;
@@ -61,10 +58,10 @@ export function Members({ list, workspace, query }: MembersProps) {
                   {member.email}
                 </span>
               )}
-              <span class="only-narrow muted small">{roleName(member)}</span>
+              <span class="only-narrow muted small">{roleNames[member.role]}</span>
             </div>
           </td>
-          <td class="only-wide">{roleName(member)}</td>
+          <td class="only-wide">{roleNames[member.role]}</td>
           <td class="column-menu">
             <MemberMenu
               member={member}
