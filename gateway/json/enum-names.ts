@@ -1,11 +1,12 @@
 import type { TSchemaOptions } from "typebox";
+import { namesByNumber } from "../../services/platform/rpc/names-by-number.ts";
 import { Type } from "./schema-builder.ts";
 
 /** Creates a function that returns the public name of an enum's value; null if it has none. */
 export function namer<Name extends string>(
   valueByName: Readonly<Record<Name, number>>,
 ): (value: number) => Name | null {
-  const names = new Map(Object.entries<number>(valueByName).map(([name, value]) => [value, name as Name]));
+  const names = namesByNumber(valueByName);
   return (value) => names.get(value) ?? null;
 }
 
