@@ -59,6 +59,7 @@ function createVersion(configJson: string): void {
     systemPrompt: "x".repeat(mebibyte),
     requestId: "",
     requestDigest: new Uint8Array(),
+    etags: [],
   });
 }
 
