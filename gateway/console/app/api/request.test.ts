@@ -46,6 +46,31 @@ it("gives up a request that is never answered, after as long as a slow connectio
   expect(outcomes.slice(2)).toEqual([expect.stringMatching(/^long: The gateway cannot be reached/)]);
 });
 
+it("gives up an answer that stops in between, but not a slow one", async () => {
+  vi.useFakeTimers();
+  const halves = ['{"data":', '"all"}'];
+  const answered = async (chunks: readonly string[], isWhole: boolean) => {
+    const body = new TransformStream();
+    const writer = body.writable.getWriter();
+    vi.stubGlobal("fetch", async (_path: string, { signal }: { signal?: AbortSignal }) => {
+      signal?.addEventListener("abort", () => void writer.abort(signal.reason));
+      return new Response(body.readable);
+    });
+    const outcome = request("/api/v1/presets").catch((error: unknown) => error);
+    for (const chunk of chunks) {
+      void writer.write(new TextEncoder().encode(chunk)).catch(() => {});
+      await vi.advanceTimersByTimeAsync(29_000);
+    }
+    if (isWhole) void writer.close();
+    await vi.advanceTimersByTimeAsync(29_000);
+    return outcome;
+  };
+  expect(await answered(halves, true)).toMatchObject({ json: { data: "all" } });
+  const refusal = await answered(halves.slice(0, 1), false);
+  expect(refusal).toMatchObject({ status: 0, message: expect.stringMatching(/^The gateway cannot be reached/) });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 it.each([413, 429, 503])("rewords status %i for people at a screen, and keeps the request id", async (status) => {
   const message = "Wait as long as Retry-After says; with an Idempotency-Key, send one of at most 9 bytes.";
   const headers = { "x-request-id": "of-the-request" };

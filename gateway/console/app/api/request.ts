@@ -23,23 +23,43 @@ export function onSessionEnd(listener: () => void): void {
 }
 
 /** The gateway answers or refuses sooner. A connection that is lost without a word hangs for many minutes. */
-const answerMsMax = 30_000;
+const silenceMsMax = 30_000;
 /** How long a slow connection takes to send a character: one of 64 kbit/s. */
 const characterMs = 1 / 8;
 
 /** Calls the API as whoever is signed in. Throws an ApiError if that fails. */
 export async function request<T>(path: string, parts: RequestParts = {}): Promise<Answer<T>> {
-  const late = new AbortController();
+  const silence = new AbortController();
+  const giveUpAfter = (ms: number) => setTimeout(() => silence.abort(new ApiError(0, unreachable)), ms);
   const sendMs = typeof parts.body === "string" ? parts.body.length * characterMs : 0;
-  const timer = setTimeout(() => late.abort(new ApiError(0, unreachable)), answerMsMax + sendMs);
-  const signal = parts.signal ? AbortSignal.any([parts.signal, late.signal]) : late.signal;
-  const response = await send(path, { ...parts, signal }).finally(() => clearTimeout(timer));
-  const text = await overNetwork(response.text(), parts.signal);
-  return {
-    json: (text === "" ? undefined : JSON.parse(text)) as T,
-    text,
-    etag: response.headers.get("etag") ?? undefined,
+  let timer = giveUpAfter(sendMs + silenceMsMax);
+  const onChunk = (): void => {
+    clearTimeout(timer);
+    timer = giveUpAfter(silenceMsMax);
   };
+  const signal = parts.signal ? AbortSignal.any([parts.signal, silence.signal]) : silence.signal;
+  try {
+    const response = await send(path, { ...parts, signal });
+    onChunk();
+    const text = await overNetwork(textOf(response, onChunk), signal);
+    return {
+      json: (text === "" ? undefined : JSON.parse(text)) as T,
+      text,
+      etag: response.headers.get("etag") ?? undefined,
+    };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function textOf({ body }: Response, onChunk: () => void): Promise<string> {
+  const watched = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      onChunk();
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(body?.pipeThrough(watched)).text();
 }
 
 /** The API's messages speak of headers and bodies. These are for people, who see neither. */
