@@ -469,7 +469,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     await page.getByText("Copied the model name.", { exact: true }).last().waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(`@preset/${slug}`);
     await command("roll back");
-    await page.getByText("Serves v1").waitFor();
+    await page.getByText("Serves v1", { exact: true }).waitFor();
     await command("disable");
     await page.getByRole("radio", { name: /^Disabled/, checked: true }).waitFor();
     await press(on, "Save");
