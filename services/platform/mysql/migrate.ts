@@ -134,11 +134,11 @@ async function apply(
 async function open(url: string): Promise<Connection> {
   const connection = await connect(url);
   try {
-    // Vitess, to which statements are sent as text, has its own ways of altering tables.
-    const tableLocks = protocolOf(url) === "text" ? "" : `, lock_wait_timeout = ${tableLockTimeoutSeconds}`;
-    // Some migrations fill a new column of every row, which a server may be configured to refuse.
-    const variables = `${commitEachStatement}, sql_safe_updates = 0${tableLocks}`;
-    const settings = [`SET SESSION ${variables}`, ...sessionStatements(url)];
+    // Some migrations fill a new column of every row, which a server may be configured to refuse. Vitess, to which
+    // statements are sent as text, has its own ways of altering tables.
+    const ofTables =
+      protocolOf(url) === "text" ? "" : `, sql_safe_updates = 0, lock_wait_timeout = ${tableLockTimeoutSeconds}`;
+    const settings = [`SET SESSION ${commitEachStatement}${ofTables}`, ...sessionStatements(url)];
     for (const statement of settings) await connection.query(statement);
     return connection;
   } catch (error) {
