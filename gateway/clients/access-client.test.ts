@@ -15,7 +15,7 @@ const unauthenticatedCode = 16;
 const granted = (key = "") => create(ExchangeKeyResponseSchema, { accessToken: `token of ${key}` });
 const refused = { case: "error", value: create(StatusSchema, { code: unauthenticatedCode, message: "no" }) };
 
-/** A client of a service that refuses the key "bad". */
+/** A client of a service that refuses the key "bad" and has no outcome for the key "late". */
 function clientOf() {
   const made: string[][] = [];
   const requestIds: string[] = [];
@@ -27,10 +27,10 @@ function clientOf() {
     batchExchangeKeys: async ({ requests }: { requests: { key: string }[] }, { requestId }: CallOptions) => {
       made.push(requests.map(({ key }) => key));
       requestIds.push(requestId);
-      const outcomes = requests.map(({ key }) => ({
-        outcome: key === "bad" ? refused : { case: "response", value: granted(key) },
-      }));
-      return { outcomes };
+      const outcomes = requests.map(({ key }) =>
+        key === "bad" ? refused : key === "late" ? { case: undefined } : { case: "response", value: granted(key) },
+      );
+      return { outcomes: outcomes.map((outcome) => ({ outcome })) };
     },
   } as unknown as Methods<typeof AccessService>;
   const { exchangeKey } = accessClient(methods, new Metrics("test"));
@@ -59,5 +59,12 @@ describe("the key exchange", () => {
     const results = await Promise.allSettled(["a", "bad"].map(exchange));
     expect(results).toMatchObject([{ status: "fulfilled" }, { reason: { kind: "unauthenticated" } }]);
     expect(made).toEqual([["a", "bad"]]);
+  });
+
+  it("is repeated alone only for the key that got no outcome", async () => {
+    const { made, exchange } = clientOf();
+    const answers = await Promise.all(["a", "late"].map(exchange));
+    expect(answers.map(({ accessToken }) => accessToken)).toEqual(["token of a", "token of late"]);
+    expect(made).toEqual([["a", "late"], ["late"]]);
   });
 });

@@ -86,6 +86,51 @@ describe("batchCalls", () => {
     expect(madeRequests()).toEqual([["a", "away"]]);
   });
 
+  it("does not repeat a single call that the client has already repeated until its deadline", async () => {
+    const { call, madeRequests } = shout();
+    await expect(call("away", options("token"))).rejects.toMatchObject({ kind: "unavailable" });
+    expect(madeRequests()).toEqual([["away"]]);
+  });
+
+  it("repeats a part once, and gives only its caller the error of the repeat", async () => {
+    const repeated: string[] = [];
+    const call = batchCalls<string, Answer>({
+      bytesOf: () => 1,
+      call: async (request) => {
+        repeated.push(request);
+        throw unavailable("still away");
+      },
+      callBatch: async (calls) =>
+        calls.map(({ request }) => (request === "b" ? unavailable("away") : { text: request })),
+    });
+    const results = await Promise.allSettled(["a", "b", "c"].map((each) => call(each, options("token"))));
+    expect(results).toMatchObject([
+      { value: { text: "a" } },
+      { reason: { message: "still away" } },
+      { value: { text: "c" } },
+    ]);
+    expect(repeated).toEqual(["b"]);
+  });
+
+  it("does not repeat a part whose caller has given up", async () => {
+    const repeated: string[] = [];
+    const batch = Promise.withResolvers<readonly Error[]>();
+    const call = batchCalls<string, Answer>({
+      bytesOf: () => 1,
+      call: async (request) => {
+        repeated.push(request);
+        return { text: request };
+      },
+      callBatch: () => batch.promise,
+    });
+    const hasty = options("token", "r1", monotonicMs() + 60);
+    const patient = call("patient", options("token", "r2"));
+    await expect(call("hasty", hasty)).rejects.toMatchObject({ kind: "deadline_exceeded" });
+    batch.resolve([unavailable("away"), unavailable("away")]);
+    expect(await patient).toEqual({ text: "patient" });
+    expect(repeated).toEqual(["patient"]);
+  });
+
   it("times out a caller with a short deadline without affecting the others", async () => {
     let answer = () => {};
     const call = batchCalls<string, Answer>({
@@ -167,6 +212,26 @@ describe("batchIdenticalCalls", () => {
       call("b", { ...options("one", "r3"), signal }),
     ]);
     expect(made[0]?.map(({ options: each }) => each.signal)).toEqual([undefined, signal]);
+  });
+
+  it("repeats a shared read once, with the latest deadline, for all who wait for it", async () => {
+    const repeats: CallOptions[] = [];
+    const call = batchIdenticalCalls<string, Answer>({
+      bytesOf: () => 1,
+      call: async (request, each) => {
+        repeats.push(each);
+        return { text: request };
+      },
+      callBatch: async (calls) =>
+        calls.map(({ request }) => (request === "a" ? unavailable("away") : { text: request })),
+    });
+    const answers = await Promise.all([
+      call("a", options("one", "r1", soonMs - 1)),
+      call("a", options("one", "r2", soonMs)),
+      call("b", options("one", "r3")),
+    ]);
+    expect(answers.map(({ text }) => text)).toEqual(["a", "a", "b"]);
+    expect(repeats).toEqual([options("one", "r1|r2", soonMs)]);
   });
 
   it("makes individual calls without a batch method, and fails only those that fail", async () => {

@@ -7,8 +7,11 @@ import type { CallOptions } from "../../services/platform/rpc/grpc-client.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { type Call, optionsOfIdentical } from "./combined-options.ts";
 
-/** The answer to one of several calls, or the reason why it failed; a promise if that call is made by itself. */
-export type BatchedAnswer<Answer> = Answer | Error | Promise<Answer>;
+/**
+ * The answer to one of several calls, or the reason why it failed; a promise if that call is made by itself; undefined
+ * if it has yet to be.
+ */
+export type BatchedAnswer<Answer> = Answer | Error | Promise<Answer> | undefined;
 
 export type MakeCall<Request, Answer> = (request: Request, options: CallOptions) => Promise<Answer>;
 

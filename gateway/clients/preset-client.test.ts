@@ -5,6 +5,7 @@ import { ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.ts"
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.ts";
 import { PresetSchema } from "../../proto/gen/setpoint/preset/v1/preset_pb.ts";
 import type { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { unavailable } from "../../services/platform/domain/domain-error.ts";
 import { Metrics } from "../../services/platform/observe/metrics.ts";
 import type { CallOptions, Methods } from "../../services/platform/rpc/grpc-client.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
@@ -22,6 +23,11 @@ type Outcome = (slug: string) => object;
 
 const found: Outcome = (slug) => ({ outcome: { case: "preset", value: create(PresetSchema, { slug }) } });
 const failed = (code: number) => ({ outcome: { case: "error", value: create(StatusSchema, { code, message: "no" }) } });
+
+const tooLarge = create(StatusSchema, {
+  code: resourceExhaustedCode,
+  details: [anyPack(ErrorInfoSchema, create(ErrorInfoSchema, { reason: "ANSWER_TOO_LARGE", domain: "setpoint" }))],
+});
 
 /** Calls on a service that answers each single creation, and each part of a batch as `outcomeOf` says. */
 function callsOn(outcomeOf: Outcome) {
@@ -116,6 +122,22 @@ describe("createVersion", () => {
     expect(made).toEqual([["a", "b"], ["a"], ["b"]]);
   });
 
+  it("repeats each creation at most once if a batch is answered in part", async () => {
+    const made: string[] = [];
+    const presets = {
+      createVersion: async ({ slug = "" }: Named) => {
+        made.push(slug);
+        if (slug === "a") throw unavailable("away");
+        return { preset: create(PresetSchema, { slug }) };
+      },
+      batchCreateVersions: async () => ({ outcomes: [{ outcome: { case: "error", value: tooLarge } }] }),
+    } as unknown as Methods<typeof PresetService>;
+    const client = presetClient(presets, new Metrics("test"));
+    const results = await Promise.allSettled(["a", "b"].map((slug) => client.createVersion({ slug }, options())));
+    expect(results).toMatchObject([{ reason: { kind: "unavailable" } }, { value: { slug: "b" } }]);
+    expect(made).toEqual(["a", "b"]);
+  });
+
   it("sends a large creation alone", async () => {
     const { calls, made } = callsOn(found);
     const large = { slug: "large", configJson: "x".repeat(700_000), systemPrompt: "y".repeat(700_000) };
@@ -141,10 +163,6 @@ describe("getPreset", () => {
   });
 
   it("reads alone what does not fit into a batch answer, a few at a time", async () => {
-    const tooLarge = create(StatusSchema, {
-      code: resourceExhaustedCode,
-      details: [anyPack(ErrorInfoSchema, create(ErrorInfoSchema, { reason: "ANSWER_TOO_LARGE", domain: "setpoint" }))],
-    });
     let underWay = 0;
     let mostUnderWay = 0;
     const alone: string[] = [];

@@ -114,7 +114,7 @@ function answersOf<Request>(
   });
 }
 
-function isTooLarge(answer: Preset | DomainError): boolean {
+function isTooLarge(answer: Preset | DomainError | undefined): boolean {
   return isOfKind(answer, "resource_exhausted") && answer.reason === "ANSWER_TOO_LARGE";
 }
 
@@ -123,8 +123,7 @@ function presentPreset({ preset }: { readonly preset?: Preset | undefined }): Pr
   return preset;
 }
 
-function fromOutcome(part: PresetOutcome | undefined): Preset | DomainError {
-  if (part?.outcome.case === "preset") return part.outcome.value;
+function fromOutcome(part: PresetOutcome | undefined): Preset | DomainError | undefined {
   if (part?.outcome.case === "error") return fromStatusMessage(part.outcome.value);
-  throw new Error("The preset service answered without an outcome");
+  return part?.outcome.value;
 }
