@@ -12,11 +12,11 @@ ajv.addFormat("uuid", isId);
 export function parameterValidator(schema: TObject) {
   const read = queryReader(schema.properties);
   const validate = ajv.compile(schema);
-  return (query: Query) => {
-    if (hasTooManyParameters(query)) {
+  return (parameters: Query) => {
+    if (hasTooManyParameters(parameters)) {
       return { error: invalidRequest([{ path: "query", message: `must have at most ${parametersMax} parameters` }]) };
     }
-    read(query);
-    return validate(query) || { error: validate.errors ?? [] };
+    read(parameters);
+    return validate(parameters) || { error: validate.errors ?? [] };
   };
 }
