@@ -22,7 +22,7 @@ export function onSessionEnd(listener: () => void): void {
   sessionEndListener = listener;
 }
 
-/** The gateway answers or refuses sooner. A connection that is lost without a word hangs for many minutes. */
+/** By default, the gateway answers or refuses sooner. A connection that is lost without a word hangs for many minutes. */
 const silenceMsMax = 30_000;
 /** How long a slow connection takes to send a character: one of 64 kbit/s. */
 const characterMs = 1 / 8;

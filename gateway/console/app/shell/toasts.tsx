@@ -68,7 +68,7 @@ export function Toasts() {
                 {action.label}
               </button>
             )}
-            <button type="button" class="toast-close" aria-label="Dismiss" onClick={() => close(id)}>
+            <button type="button" aria-label="Dismiss" onClick={() => close(id)}>
               <Icon name="close" />
             </button>
           </div>

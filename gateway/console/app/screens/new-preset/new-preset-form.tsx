@@ -68,7 +68,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
     configFault;
   return (
     <form
-      class="stack new-preset"
+      class="stack"
       ref={form}
       onKeyDown={submitByKey}
       onSubmit={(event) => {

@@ -84,7 +84,7 @@ export function MessageForm({ workspace, slug, tried, trial }: MessageFormProps)
         <label class="panel-title" for="message">
           Message
         </label>
-        <span class="muted small steady-line">
+        <span class="muted small">
           {content && (
             <>
               {isDraft && "draft from "}v{content.version}, <code>{dialectOf(content)}</code>
