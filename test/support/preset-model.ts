@@ -1,14 +1,14 @@
 import type { ChangeJson } from "./preset-answers.ts";
 
 /** What a creation stores, as its answer shows it. */
-export interface ModelVersion {
+interface ModelVersion {
   readonly config: Readonly<Record<string, unknown>>;
   readonly system_prompt: string | null;
   readonly dialect: string;
 }
 
 /** What an update may change. */
-export interface ModelFields {
+interface ModelFields {
   readonly name: string;
   readonly description: string | null;
   readonly status: string;
