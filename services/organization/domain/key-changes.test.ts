@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import {
   checkExpiry,
@@ -144,6 +145,13 @@ describe("the digest of a creation", () => {
     ];
     for (const other of others) expect(creationDigest({ ...creation, ...other })).not.toEqual(digest);
   });
+
+  it("is the same in every release, because a retry may reach another one", () => {
+    const text =
+      '["create",{"name":"CI","kind":"api","workspace":"","creatorUserId":"","expiresAt":"2026-01-01T00:00:00.000Z","permissions":[]}]';
+    const { name, ...others } = { ...creation, expiresAt: new Date("2026-01-01T00:00:00.000Z") };
+    expect(creationDigest({ ...others, name })).toEqual(createHash("sha256").update(text).digest());
+  });
 });
 
 describe("the digest of a rotation", () => {
@@ -154,5 +162,11 @@ describe("the digest of a rotation", () => {
     for (const other of [{ key: "l" }, { graceSeconds: 1 }]) {
       expect(rotationDigest({ ...rotation, ...other })).not.toEqual(digest);
     }
+  });
+
+  it("is the same in every release, too", () => {
+    const rotation = { requestId: "a", graceSeconds: 60, key: "k" };
+    const text = '["rotate",{"key":"k","graceSeconds":60}]';
+    expect(rotationDigest(rotation)).toEqual(createHash("sha256").update(text).digest());
   });
 });

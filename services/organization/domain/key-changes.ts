@@ -173,13 +173,25 @@ function lastsUntil(keys: readonly Key[], now: Date): number {
   );
 }
 
-/** What a retry with the same request id must repeat. */
-export function creationDigest({ requestId: _, secretSeed: _seed, ...creation }: KeyCreation): Buffer {
-  return digestOf(["create", creation]);
+/** What a retry with the same request id must repeat, in a fixed order. */
+export function creationDigest({
+  name,
+  kind,
+  workspace,
+  creatorUserId,
+  expiresAt,
+  permissions,
+  rateLimit,
+}: KeyCreation): Buffer {
+  const asked = { name, kind, workspace, creatorUserId, expiresAt, permissions, rateLimit };
+  const all: Record<keyof Omit<KeyCreation, "requestId" | "secretSeed">, unknown> = asked;
+  return digestOf(["create", all]);
 }
 
-export function rotationDigest({ requestId: _, secretSeed: _seed, ...rotation }: KeyRotation): Buffer {
-  return digestOf(["rotate", rotation]);
+export function rotationDigest({ key, graceSeconds }: KeyRotation): Buffer {
+  const asked = { key, graceSeconds };
+  const all: Record<keyof Omit<KeyRotation, "requestId" | "secretSeed">, unknown> = asked;
+  return digestOf(["rotate", all]);
 }
 
 function digestOf(request: unknown): Buffer {
