@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { idFromBytes, idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { openPool, type PoolConnection, type RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import type { ChangeFilter } from "../../services/preset/domain/change.ts";
+import { ChangeMarkKeeper } from "../../services/preset/store/change-mark-keeper.ts";
 import { extendMarks } from "../../services/preset/store/change-marks.ts";
 import { listWorkspaceChanges } from "../../services/preset/store/list-workspace-changes.ts";
 import { PresetLists } from "../../services/preset/store/preset-lists.ts";
@@ -157,6 +158,22 @@ describe("a late change with a past time", () => {
       await expectPages(filter);
     }
   });
+});
+
+it("checks the marks of a workspace that is read at most once a minute", async () => {
+  const pool = openPool(store.url, 1);
+  const keeper = new ChangeMarkKeeper(pool);
+  const readsOfCheck = () =>
+    rowReads(pool as unknown as PoolConnection, () =>
+      keeper.maintain(workspaceId, all, { areUsed: true, areWanted: false }),
+    );
+  expect(await readsOfCheck()).toBeGreaterThan(presets);
+  expect(await readsOfCheck()).toBe(0);
+  const inAMinute = performance.now() + 60_001;
+  const clock = vi.spyOn(performance, "now").mockReturnValue(inAMinute);
+  expect(await readsOfCheck()).toBeGreaterThan(presets);
+  clock.mockRestore();
+  await pool.end();
 });
 
 it("does not treat recent changes as settled because of one dated far ahead", async () => {

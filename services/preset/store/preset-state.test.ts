@@ -23,3 +23,9 @@ it.each(changes)("is restored as an update left it, after a change of %s", (_nam
   const state = { ...created, ...updated, ...change };
   expect(updatedStateFromJson(updatedStateToJson({ slug, ...state } as Preset))).toEqual(state);
 });
+
+it("is stored only once something has changed", () => {
+  const isStored = ([, change]: (typeof changes)[number]) =>
+    presetStateToJson({ slug, ...created, ...change } as Preset) !== null;
+  expect(changes.map(isStored)).toEqual([false, true, true, true, true]);
+});
