@@ -24,14 +24,15 @@ export function onSessionEnd(listener: () => void): void {
 
 /** By default, the gateway answers or refuses sooner. A connection that is lost without a word hangs for many minutes. */
 const silenceMsMax = 30_000;
-/** How long a slow connection takes to send a character: one of 64 kbit/s. */
-const characterMs = 1 / 8;
+/** How long a slow connection takes to send a byte: one of 64 kbit/s. */
+const byteMs = 1 / 8;
 
 /** Calls the API as whoever is signed in. Throws an ApiError if that fails. */
 export async function request<T>(path: string, parts: RequestParts = {}): Promise<Answer<T>> {
   const silence = new AbortController();
   const giveUpAfter = (ms: number) => setTimeout(() => silence.abort(new ApiError(0, unreachable)), ms);
-  const sendMs = typeof parts.body === "string" ? parts.body.length * characterMs : 0;
+  // A body that may be long is text already.
+  const sendMs = typeof parts.body === "string" ? new Blob([parts.body]).size * byteMs : 0;
   let timer = giveUpAfter(sendMs + silenceMsMax);
   const onChunk = (): void => {
     clearTimeout(timer);
