@@ -27,7 +27,7 @@ interface PaletteProps {
 
 type Group = readonly [title: string, choices: readonly Command[]];
 
-/** Ctrl-K: actions on the current preset, presets by name, and the pages of the console. */
+/** Ctrl-K: actions on the current preset, a search for presets, the pages of the console, and other workspaces. */
 export function Palette(props: PaletteProps) {
   // As soon as the page is shown, because the first keystroke may follow at once.
   useLayoutEffect(() => {

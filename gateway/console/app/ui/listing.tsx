@@ -5,7 +5,7 @@ export interface Column {
   readonly class?: string;
   /** Whether the title of the column is for screen readers only. */
   readonly isUntitled?: boolean;
-  /** The width of the placeholder in an empty row. */
+  /** The width of the placeholder in an empty row. Default: that of a name. */
   readonly skeleton?: "w-text" | "w-badge";
 }
 
@@ -14,9 +14,9 @@ interface ListingProps {
   readonly columns: readonly Column[];
   readonly isStale: boolean;
   readonly class?: string;
-  /** How many empty rows are shown. */
+  /** How many empty rows are shown until the first response. Default: 6. */
   readonly skeletonRows?: number;
-  /** The rows; undefined until the first response: until then, empty rows of the same height are shown. */
+  /** The rows; undefined until the first response. Empty rows have the same height. */
   readonly children: ComponentChildren;
 }
 
