@@ -22,9 +22,9 @@ export function hasTooManyParameters(query: Query): boolean {
 }
 
 /**
- * Creates a function that converts the texts of a query or a path to the types of its schema, in place. An integer is decimal
- * digits and nothing else: `1e2`, `+5`, `05` and an empty value stay texts, and are refused by the schema. A list may
- * be repeated, or separated by commas.
+ * Creates a function that converts the texts of a query or a path to the types of its schema, in place. An integer is
+ * decimal digits and nothing else: `1e2`, `+5`, `05` and an empty value stay texts, and are refused by the schema. A
+ * list may be repeated, or separated by commas.
  */
 export function queryReader(properties: TProperties): (query: Query) => void {
   const namesOf = (type: string) =>
