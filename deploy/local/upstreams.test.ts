@@ -102,6 +102,18 @@ describe("the upstream table of npm start", () => {
     await expect.poll(writtenNames).toEqual(["echo", "one", "two", "three"]);
   });
 
+  it("uses a table once the file of its credential is there, and says so", async () => {
+    const secret = join(folder, "secret");
+    writeOwn("one");
+    await keep({ UPSTREAMS_FILE: ownFile });
+    const table = { upstreams: [upstream("one"), upstream("two", { credential: { file: secret } })] };
+    writeFileSync(ownFile, JSON.stringify(table));
+    await expect.poll(() => said).toEqual([expect.stringMatching(/credential of two cannot be read: .*secret/)]);
+    writeFileSync(secret, "sk-secret");
+    await expect.poll(writtenNames).toEqual(["echo", "one", "two"]);
+    await expect.poll(() => said.slice(1)).toEqual([expect.stringContaining(`${ownFile} is used again`)]);
+  });
+
   it("reports that the user's file cannot be watched, and continues", async () => {
     const link = join(folder, "link");
     symlinkSync(ownFile, ownFile);

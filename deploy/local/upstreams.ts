@@ -23,7 +23,7 @@ const watchIntervalMs = 500;
 
 /**
  * Writes the gateway's table of upstreams: the echo upstream, and those of the user's own table. It is written again
- * whenever the user's table changes. Returns a function that ends this.
+ * whenever the user's table changes, or can be used at last. Returns a function that ends this.
  */
 export async function syncUpstreams({ file, environment, echoPort, say }: UpstreamsOptions): Promise<() => void> {
   const write = (own: UpstreamTable): void => {
@@ -31,9 +31,7 @@ export async function syncUpstreams({ file, environment, echoPort, say }: Upstre
     try {
       writePrivateFile(file, `${JSON.stringify({ ...own, upstreams }, null, 2)}\n`);
     } catch (error) {
-      throw new StartError(
-        `${file} cannot be written: ${(error as Error).message}. Free some disk space, and save your table again.`,
-      );
+      throw new StartError(`${file} cannot be written: ${(error as Error).message}. Free some disk space.`);
     }
   };
   const ownFile = environment.UPSTREAMS_FILE;
@@ -45,13 +43,22 @@ export async function syncUpstreams({ file, environment, echoPort, say }: Upstre
   // Taken before the file is read, so that no change is missed.
   let seen = stampOf(path);
   write(await readTable(path, environment));
+  let fault: string | undefined;
   const timer = setInterval(() => {
     const stamp = stampOf(path);
-    if (stamp === seen) return;
+    // A fault may also be mended elsewhere: in the file of a credential, or on the disk.
+    if (stamp === seen && fault === undefined) return;
     seen = stamp;
     readTable(path, environment)
       .then(write)
-      .catch((error: Error) => say(`  ${error.message} Until then the last good one is used.`));
+      .then(() => {
+        if (fault !== undefined) say(`  UPSTREAMS_FILE ${path} is used again.`);
+        fault = undefined;
+      })
+      .catch(({ message }: Error) => {
+        if (message !== fault) say(`  ${message} Until then the last good one is used.`);
+        fault = message;
+      });
   }, watchIntervalMs).unref();
   return () => clearInterval(timer);
 }
