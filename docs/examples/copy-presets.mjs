@@ -1,0 +1,142 @@
+// Copies presets with all their versions from another server with this API: from OpenRouter, or from another Setpoint, as
+// from staging to production. What is there already is not copied again, so it can be repeated at any time.
+// FROM_URL=https://openrouter.ai/api/v1 FROM_KEY=… node docs/examples/copy-presets.mjs [SLUG …]
+// They are copied to TO_URL with TO_KEY; without these, to the system that `npm start` runs.
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import { end, readCredentials } from "./local-system.mjs";
+
+const attemptsMax = 6;
+const transient = [429, 502, 503, 504];
+
+/** One side: an address that ends with `/api/v1`, and a key for one workspace there. */
+class Server {
+  constructor(url, key) {
+    this.url = url.replace(/\/+$/, "");
+    this.key = key;
+  }
+
+  /** Undefined for a preset that is not there. */
+  async request(method, path, { body, headers } = {}) {
+    const response = await this.send(method, path, {
+      method,
+      headers: { authorization: `Bearer ${this.key}`, "content-type": "application/json", ...headers },
+      body: body && JSON.stringify(body),
+    });
+    const answer = await response.json().catch(() => ({}));
+    if (response.ok) return answer;
+    if (response.status === 404 && method === "GET") return undefined;
+    throw new Error(`${method} ${this.url}${path} was refused with ${response.status}: ${answer.error?.message ?? ""}`);
+  }
+
+  async send(method, path, options) {
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await fetch(this.url + path, options).catch(({ cause, message }) =>
+        end(`${method} ${this.url}${path} failed: ${cause?.message || cause?.code || message}. Try again to go on.`),
+      );
+      if (!transient.includes(response.status) || attempt === attemptsMax) return response;
+      await sleep(1000 * Math.min(Number(response.headers.get("retry-after")) || 2 ** attempt, 60));
+    }
+  }
+
+  async list(path) {
+    const items = [];
+    for (;;) {
+      const page = await this.request("GET", `${path}?offset=${items.length}&limit=20`);
+      if (!page) return end(`${this.url}${path} is not there. FROM_URL and TO_URL must end with /api/v1.`);
+      items.push(...page.data);
+      if (page.data.length === 0 || items.length >= page.total_count) return items;
+    }
+  }
+
+  async versionsOf(slug) {
+    const versions = await this.list(`${pathOf(slug)}/versions`);
+    return versions.sort((one, other) => one.version - other.version);
+  }
+}
+
+function pathOf(slug) {
+  return `/presets/${encodeURIComponent(slug)}`;
+}
+
+/** In which kind of request such a config occurs. */
+function dialectOf({ dialect, config }) {
+  if (dialect) return dialect;
+  const hasAny = (...names) => names.some((name) => Object.hasOwn(config, name));
+  const hasTool = (test) => Array.isArray(config.tools) && config.tools.some(test);
+  if (hasAny("stop_sequences", "thinking", "output_config", "context_management", "speed", "fallbacks"))
+    return "messages";
+  if (hasTool((tool) => tool.input_schema)) return "messages";
+  if (hasAny("max_output_tokens", "max_tool_calls", "text", "truncation", "include")) return "responses";
+  if (hasTool((tool) => tool.type === "function" && tool.name)) return "responses";
+  return "chat/completions";
+}
+
+/** The request that makes such a version. */
+function requestOf({ config, system_prompt: prompt }, dialect) {
+  if (dialect === "messages") return { ...config, messages: [], ...(prompt && { system: prompt }) };
+  if (dialect === "responses") return { ...config, ...(prompt && { instructions: prompt }) };
+  return { ...config, messages: prompt ? [{ role: "system", content: prompt }] : [] };
+}
+
+/** The names of what one says differently from the other. To leave something out is to say null. */
+function differences(one, other) {
+  const [fields, otherFields] = [one, other].map(({ config, system_prompt: prompt }) => ({
+    ...config,
+    prompt: prompt || null,
+  }));
+  return Object.keys(fields).filter((name) => !isDeepStrictEqual(fields[name] ?? null, otherFields[name] ?? null));
+}
+
+/** Returns what to say about it. */
+async function copyPreset({ slug, name, description, status, designated_version_id: servedId }) {
+  const versions = await from.versionsOf(slug);
+  let preset = (await to.request("GET", pathOf(slug)))?.data;
+  const copies = preset ? await to.versionsOf(slug) : [];
+  const countBefore = copies.length;
+  const other = copies.find((copy, index) => !versions[index] || differences(copy, versions[index]).length > 0);
+  if (other) throw new Error(`version ${other.version} of it at ${to.url} is not from here`);
+
+  const lost = new Set();
+  for (const [index, version] of versions.entries()) {
+    if (index === copies.length) {
+      const dialect = dialectOf(version);
+      const parts = { body: requestOf(version, dialect), headers: { "idempotency-key": `copy-${version.id}` } };
+      preset = (await to.request("POST", `${pathOf(slug)}/${dialect}`, parts)).data;
+      copies.push(preset.designated_version);
+    }
+    for (const field of differences(version, copies[index])) lost.add(field);
+  }
+  const served = versions.findIndex(({ id }) => id === servedId) + 1 || undefined;
+  const is = { ...preset, designated_version: preset.designated_version.version };
+  const changes = Object.entries({ name, description, status, designated_version: served }).filter(
+    ([key, value]) => value !== undefined && value !== is[key],
+  );
+  if (changes.length > 0) await to.request("PATCH", pathOf(slug), { body: Object.fromEntries(changes) });
+  return { count: versions.length, newCount: versions.length - countBefore, lost: [...lost] };
+}
+
+const { FROM_URL, FROM_KEY, TO_URL, TO_KEY } = process.env;
+if (!FROM_URL || !FROM_KEY || !TO_URL !== !TO_KEY) {
+  end("Set FROM_URL and FROM_KEY, and TO_URL and TO_KEY or neither. An address ends with /api/v1.");
+}
+const from = new Server(FROM_URL, FROM_KEY);
+const local = TO_URL ? undefined : readCredentials();
+const to = local ? new Server(`${local.base_url}/api/v1`, local.api_key) : new Server(TO_URL, TO_KEY);
+
+const slugs = process.argv.slice(2);
+const presets = slugs.length === 0 ? await from.list("/presets").catch(({ message }) => end(message)) : [];
+for (const slug of slugs) {
+  const found = await from.request("GET", pathOf(slug)).catch(({ message }) => end(message));
+  presets.push(found?.data ?? end(`${from.url} has no preset ${slug}.`));
+}
+for (const preset of presets) {
+  try {
+    const { count, newCount, lost } = await copyPreset(preset);
+    console.log(`${preset.slug}: ${count} ${count === 1 ? "version" : "versions"}, ${newCount} of them copied now`);
+    if (lost.length > 0) console.log(`  not kept, because a preset has no such field there: ${lost.join(", ")}`);
+  } catch ({ message }) {
+    console.error(`${preset.slug} was not copied: ${message}`);
+    process.exitCode = 1;
+  }
+}

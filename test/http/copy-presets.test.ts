@@ -1,0 +1,204 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { PresetJson } from "../support/rest.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+
+type VersionJson = PresetJson["designated_version"];
+
+const script = join(import.meta.dirname, "../../docs/examples/copy-presets.mjs");
+
+let stack: Stack;
+/** A key for a workspace of its own, which is empty. */
+let target: string;
+let closers: (() => void)[];
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+
+beforeEach(async () => {
+  target = await keyOfNewWorkspace();
+  closers = [];
+});
+
+afterEach(() => {
+  for (const close of closers) close();
+});
+
+afterAll(() => stack.close());
+
+async function keyOfNewWorkspace(): Promise<string> {
+  const workspaceId = await stack.tenants.createWorkspace(stack);
+  return (await stack.tenants.createKey(stack, { workspaceId })).secret;
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function copy(environment: NodeJS.ProcessEnv, ...slugs: string[]): Promise<Ran> {
+  const url = `${stack.baseUrl}/api/v1`;
+  const env = { PATH: process.env.PATH, FROM_URL: url, TO_URL: url, TO_KEY: target, ...environment };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [script, ...slugs], { env }, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+async function presetOf(key: string, slug: string): Promise<PresetJson> {
+  return (await stack.request<PresetJson>("GET", `/presets/${slug}`, { key })).json.data;
+}
+
+async function contentsOf(key: string, slug: string) {
+  const { json } = await stack.request<VersionJson[]>("GET", `/presets/${slug}/versions?limit=100`, { key });
+  return json.data.map(({ version, config, system_prompt, dialect }) => ({ version, config, system_prompt, dialect }));
+}
+
+/** A server with one preset, which is not one of ours: its versions come newest first, and have no dialect. */
+async function serveElsewhere(versions: readonly object[]): Promise<string> {
+  const all = versions.map((version, index) => ({ id: `v${index + 1}`, version: index + 1, ...version }));
+  const preset = {
+    slug: "from-elsewhere",
+    name: "Elsewhere",
+    description: null,
+    status: "active",
+    designated_version_id: "v1",
+  };
+  let refusals = 1;
+  const server = createServer(({ url = "" }, response) => {
+    if (refusals > 0) {
+      refusals -= 1;
+      response.writeHead(429, { "retry-after": "1" }).end();
+      return;
+    }
+    const { pathname, searchParams } = new URL(url, "http://elsewhere");
+    const items = pathname.endsWith("/versions") ? all.toReversed() : [preset];
+    const offset = Number(searchParams.get("offset"));
+    // Pages of two, whatever was asked for.
+    response.end(JSON.stringify({ data: items.slice(offset, offset + 2), total_count: items.length }));
+  }).listen(0, "127.0.0.1");
+  closers.push(() => server.close());
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/`;
+}
+
+describe("copying presets", () => {
+  it("copies every version, what is served, names and status", async () => {
+    const source = await keyOfNewWorkspace();
+    const parts = { key: source };
+    const tool = { name: "look_up", input_schema: { type: "object" } };
+    await stack.create(
+      "support-bot",
+      { model: "a/b", temperature: 0, messages: [{ role: "system", content: "Hi" }] },
+      parts,
+    );
+    await stack.create("support-bot", { model: "a/b", messages: [] }, parts);
+    await stack.create(
+      "support-bot",
+      { model: "a/c", max_tokens: 9, tools: [tool], system: "Hello", messages: [] },
+      { ...parts, dialect: "messages" },
+    );
+    await stack.create(
+      "summary",
+      { model: "a/d", instructions: "Sum up", text: { verbosity: "low" } },
+      { ...parts, dialect: "responses" },
+    );
+    const change = { name: "Support", description: "Answers customers", status: "disabled", designated_version: 2 };
+    expect((await stack.request("PATCH", "/presets/support-bot", { ...parts, body: change })).status).toBe(200);
+
+    const { code, stdout, stderr } = await copy({ FROM_KEY: source });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.split("\n").toSorted()).toEqual([
+      "",
+      "summary: 1 version, 1 of them copied now",
+      "support-bot: 3 versions, 3 of them copied now",
+    ]);
+    for (const slug of ["support-bot", "summary"]) {
+      expect(await contentsOf(target, slug)).toEqual(await contentsOf(source, slug));
+    }
+    const { name, description, status, designated_version } = await presetOf(target, "support-bot");
+    expect({ name, description, status, designated_version: designated_version.version }).toEqual(change);
+  });
+
+  it("copies only what is new, if it is repeated", async () => {
+    const source = await keyOfNewWorkspace();
+    await stack.create("growing", { model: "a/one", messages: [] }, { key: source });
+    expect((await copy({ FROM_KEY: source })).stdout).toBe("growing: 1 version, 1 of them copied now\n");
+    const before = await presetOf(target, "growing");
+    expect((await copy({ FROM_KEY: source })).stdout).toBe("growing: 1 version, 0 of them copied now\n");
+    expect(await presetOf(target, "growing")).toEqual(before);
+    await stack.create("growing", { model: "a/two", messages: [] }, { key: source });
+    expect((await copy({ FROM_KEY: source }, "growing")).stdout).toBe("growing: 2 versions, 1 of them copied now\n");
+    expect((await presetOf(target, "growing")).designated_version.config).toEqual({ model: "a/two" });
+  });
+
+  it("leaves a preset alone that has other versions there, and copies the rest", async () => {
+    const source = await keyOfNewWorkspace();
+    for (const slug of ["ours", "fresh"]) await stack.create(slug, { model: "a/b", messages: [] }, { key: source });
+    await stack.create("ours", { model: "a/b", messages: [] }, { key: target });
+    await stack.create("ours", { model: "a/changed-here", messages: [] }, { key: target });
+    const { code, stdout, stderr } = await copy({ FROM_KEY: source });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "fresh: 1 version, 1 of them copied now\n" });
+    expect(stderr).toMatch(/^ours was not copied: version 2 of it at http\S+ is not from here\n$/);
+    expect(await contentsOf(target, "ours")).toHaveLength(2);
+  });
+
+  it("finds the dialect of versions that have none, waits where it is told to, and names fields that are not kept", async () => {
+    const model = "a/b";
+    const versions = [
+      { config: { model, temperature: 0.5, price_max: 3, seed: null }, system_prompt: "One" },
+      { config: { model, thinking: { type: "disabled" }, max_tokens: 5 }, system_prompt: "Two" },
+      {
+        config: { model, tools: [{ name: "a", input_schema: { type: "object" } }], max_tokens: 5 },
+        system_prompt: null,
+      },
+      { config: { model, max_output_tokens: 5 }, system_prompt: "" },
+      { config: { model, tools: [{ type: "function", name: "a", parameters: {} }] }, system_prompt: "Five" },
+    ];
+    const elsewhere = await serveElsewhere(versions);
+    const { code, stdout, stderr } = await copy({ FROM_URL: elsewhere, FROM_KEY: "key" });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toBe(
+      "from-elsewhere: 5 versions, 5 of them copied now\n  not kept, because a preset has no such field there: price_max\n",
+    );
+    expect(await contentsOf(target, "from-elsewhere")).toEqual([
+      { version: 1, config: { model, temperature: 0.5 }, system_prompt: "One", dialect: "chat/completions" },
+      { version: 2, ...versions[1], dialect: "messages" },
+      { version: 3, ...versions[2], dialect: "messages" },
+      { version: 4, ...versions[3], system_prompt: null, dialect: "responses" },
+      { version: 5, ...versions[4], dialect: "responses" },
+    ]);
+    expect((await presetOf(target, "from-elsewhere")).designated_version.version).toBe(1);
+    expect((await copy({ FROM_URL: elsewhere, FROM_KEY: "key" })).stdout).toContain(
+      "5 versions, 0 of them copied now\n",
+    );
+  });
+
+  it.each([
+    [{ FROM_KEY: "" }, [], /^Set FROM_URL and FROM_KEY/],
+    [{ FROM_KEY: "key", TO_KEY: "" }, [], /^Set FROM_URL and FROM_KEY/],
+    [{ FROM_KEY: "key" }, [], /^GET http\S+\/presets\?\S+ was refused with 401: .*key/],
+    [
+      { FROM_KEY: "key", FROM_URL: "http://127.0.0.1:2/api/v1" },
+      [],
+      /failed: .*ECONNREFUSED.* Try again to go on\.\n$/,
+    ],
+  ])("says what is wrong: %j", async (environment, slugs, message) => {
+    const { code, stdout, stderr } = await copy(environment, ...slugs);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(message);
+  });
+
+  it("says which preset is not there, and which address has no presets", async () => {
+    const parts = { FROM_KEY: stack.apiKey };
+    expect((await copy(parts, "nowhere")).stderr).toMatch(/has no preset nowhere\.\n$/);
+    expect((await copy({ ...parts, FROM_URL: stack.baseUrl })).stderr).toMatch(/must end with \/api\/v1\.\n$/);
+  });
+});
