@@ -189,6 +189,66 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     expect(await on.faults()).toEqual([]);
   });
 
+  it("can copy a version to another workspace, where it keeps its slug", { timeout: timeoutMs }, async () => {
+    const { stack } = underTest;
+    const workspaceId = await stack.tenants.createWorkspace(stack);
+    const elsewhere = await stack.tenants.createKey(stack, { workspaceId });
+    const slug = freshName("promoted");
+    const config = { model: "a/b", temperature: 0.5 };
+    await stack.create(slug, { ...config, messages: [{ role: "system", content: "Hello" }] });
+    const on = await underTest.newPage({ key: stack.managementKey });
+    const { page } = on;
+    await on.open(`${path}?like=${slug}&v=1`);
+    const [workspace, slugField] = [page.getByLabel("Workspace", { exact: true }), page.getByLabel("Slug")];
+    await workspace.waitFor();
+    expect(await slugField.inputValue()).toBe(`${slug}-copy`);
+    const choose = async (name: string) => {
+      await tabTo(on, "Workspace", "combobox");
+      await page.keyboard.type(name);
+    };
+    await choose("Another");
+    expect(await slugField.inputValue()).toBe(slug);
+    // A slug of one's own stays.
+    await writeSlug(on, `${slug}-mine`);
+    await choose("Default");
+    expect(await slugField.inputValue()).toBe(`${slug}-mine`);
+    await writeSlug(on, `${slug}-copy`);
+    await choose("Another");
+    expect(await on.axeViolations()).toEqual([]);
+    await page.reload();
+    await page.getByText("This is your earlier draft").waitFor();
+    expect([await workspace.inputValue(), await slugField.inputValue()]).toEqual([workspaceId, slug]);
+    await press(on, "Create preset");
+    await page.getByText(`${slug} was created in Another, and serves v1.`).waitFor();
+    await page.getByRole("heading", { name: slug }).waitFor();
+    expect(page.url()).toMatch(new RegExp(`/another-[0-9a-f]+/presets/${slug}$`));
+    const { json } = await stack.request<PresetJson>("GET", `/presets/${slug}`, { key: elsewhere.secret });
+    expect(json.data.designated_version).toMatchObject({ version: 1, config, system_prompt: "Hello" });
+
+    // It is there now.
+    await on.open(`${path}?like=${slug}&v=1`);
+    await choose("Another");
+    await press(on, "Create preset");
+    const link = page.getByRole("link", { name: `look at ${slug}` });
+    expect(await link.getAttribute("href")).toMatch(new RegExp(`/another-[0-9a-f]+/presets/${slug}$`));
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("offers no workspace if there is only one to choose, or nothing to copy", { timeout: timeoutMs }, async () => {
+    const { stack } = underTest;
+    const slug = freshName("lone");
+    await stack.create(slug, { model: "a/b", messages: [] });
+    for (const [key, query] of [
+      [stack.apiKey, `?like=${slug}&v=1`],
+      [stack.managementKey, ""],
+    ] as const) {
+      const on = await underTest.newPage({ key });
+      await on.open(`${path}${query}`);
+      await on.page.getByLabel("Slug").waitFor();
+      expect(await on.page.getByLabel("Workspace", { exact: true }).count()).toBe(0);
+    }
+  });
+
   it("is told if there is nothing to copy", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     await on.open(`${path}?like=taken&v=99`);

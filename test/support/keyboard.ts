@@ -1,6 +1,6 @@
 import type { ConsolePage } from "./console-browser.ts";
 
-type Role = "link" | "button" | "radio" | "textbox";
+type Role = "link" | "button" | "radio" | "textbox" | "combobox";
 
 /** Presses Tab until something has the focus, as somebody without a mouse would. */
 export async function tabTo({ page }: ConsolePage, name: string | RegExp, role: Role): Promise<void> {

@@ -15,8 +15,8 @@ export function NewPreset({ workspace, query }: ScreenProps) {
   const { answer, error, reload } = useLoaded<One<PresetVersion>>(
     slug === null ? undefined : presetPath(workspace, slug, `/versions/${encodeURIComponent(version)}`),
   );
-  const start = slug === null ? newDraft(query.get("slug") ?? "") : answer && draftLike(slug, versionContent(answer));
-  const like = slug === null ? "" : `${slug}@${version}`;
+  const place = { workspace, like: slug === null ? "" : `${slug}@${version}` };
+  const start = slug === null ? newDraft(query.get("slug") ?? "") : answer && draftLike(place, versionContent(answer));
   return (
     <Page
       title={slug === null ? "New preset" : `New preset from ${slug} v${version}`}
@@ -33,7 +33,7 @@ export function NewPreset({ workspace, query }: ScreenProps) {
         />
       )}
       {start ? (
-        <NewPresetForm key={like} place={{ workspace, like }} start={start} />
+        <NewPresetForm key={place.like} place={place} start={start} />
       ) : (
         !error && <ContentSkeleton key="skeleton" />
       )}

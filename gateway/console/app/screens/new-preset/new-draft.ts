@@ -7,6 +7,8 @@ import { deleteStored, findStored, store } from "../../shell/tab-storage.ts";
 
 /** A preset that is being written. It survives a reload. */
 export interface NewDraft {
+  /** Where it will be created; if absent, in the workspace of the page. */
+  readonly workspaceId?: string;
   readonly slug: string;
   readonly dialect: Dialect;
   readonly config: string;
@@ -26,14 +28,26 @@ export function newDraft(slug: string, dialect: Dialect = "chat/completions"): N
   return { slug, dialect, config: JSON.stringify(configs[dialect], null, 2), prompt: "" };
 }
 
-/** A copy of a version. The slug is only a suggestion. */
-export function draftLike(slug: string, content: VersionContent): NewDraft {
+/** A copy of a version. */
+export function draftLike(place: DraftPlace, content: VersionContent): NewDraft {
   return {
-    slug: `${slug.slice(0, slugLengthMax - "-copy".length)}-copy`,
+    slug: suggestedSlug(place),
     dialect: dialectOf(content),
     config: indented(content.config),
     prompt: content.prompt ?? "",
   };
+}
+
+/** A copy that is meant for another workspace than before. Its slug follows, unless another was typed. */
+export function movedDraft(draft: NewDraft, place: DraftPlace, workspaceId: string): NewDraft {
+  const isSuggested = draft.slug === suggestedSlug(place, draft.workspaceId);
+  return { ...draft, workspaceId, slug: isSuggested ? suggestedSlug(place, workspaceId) : draft.slug };
+}
+
+/** In another workspace, a copy may have the slug of what it is a copy of. */
+function suggestedSlug({ workspace, like }: DraftPlace, workspaceId = workspace.id): string {
+  const [slug = ""] = like.split("@");
+  return workspaceId === workspace.id ? `${slug.slice(0, slugLengthMax - "-copy".length)}-copy` : slug;
 }
 
 /** Whether none of the content was written by hand. */

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { slugLengthMax, slugPattern } from "../../../../../services/platform/domain/limits.ts";
-import { reasonForbidden } from "../../api/session.ts";
+import { reasonForbidden, session } from "../../api/session.ts";
 import { presetHref, presetsHref } from "../../shell/preset-hrefs.ts";
 import { ActionButton } from "../../ui/action-button.tsx";
 import { ActionFailed } from "../../ui/action-failed.tsx";
@@ -15,11 +15,13 @@ import {
   deleteNewDraft,
   findNewDraft,
   isUntouched,
+  movedDraft,
   type NewDraft,
   newDraft,
   storeNewDraft,
 } from "./new-draft.ts";
 import { useCreate } from "./use-create.ts";
+import { WorkspaceChoice } from "./workspace-choice.tsx";
 
 interface NewPresetFormProps {
   readonly place: DraftPlace;
@@ -37,7 +39,8 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
     setDraft(changed);
     storeNewDraft(place, changed);
   };
-  const creation = useCreate({ place, draft, keep });
+  const target = session.value?.workspaces.find(({ id }) => id === draft.workspaceId) ?? workspace;
+  const creation = useCreate({ place, target, draft, keep });
   const edit = (change: Partial<NewDraft>): void => {
     keep({ ...draft, ...change });
     creation.forgetError();
@@ -56,7 +59,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
 
   const slugFault = creation.isTaken ? (
     <>
-      A preset with this slug already exists: <a href={presetHref(workspace, draft.slug)}>look at {draft.slug}</a>, or
+      A preset with this slug already exists: <a href={presetHref(target, draft.slug)}>look at {draft.slug}</a>, or
       choose another.
     </>
   ) : (
@@ -87,20 +90,25 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
       )}
       {creation.error && <ActionFailed error={creation.error} done="created" />}
       <div class="panel panel-body new-preset-fields">
-        <TextField
-          label="Slug"
-          hint={
-            <>
-              Requests refer to it as <code class="wrap">@preset/{draft.slug || "…"}</code>, which cannot be changed
-              later. Once it exists, you can give it a name and a description in its settings.
-            </>
-          }
-          fault={slugFault}
-          value={draft.slug}
-          change={(slug) => edit({ slug })}
-          maxLength={slugLengthMax}
-          isRequired
-        />
+        <div class="stack">
+          {place.like !== "" && (
+            <WorkspaceChoice chosen={target} change={(workspaceId) => edit(movedDraft(draft, place, workspaceId))} />
+          )}
+          <TextField
+            label="Slug"
+            hint={
+              <>
+                Requests refer to it as <code class="wrap">@preset/{draft.slug || "…"}</code>, which cannot be changed
+                later. Once it exists, you can give it a name and a description in its settings.
+              </>
+            }
+            fault={slugFault}
+            value={draft.slug}
+            change={(slug) => edit({ slug })}
+            maxLength={slugLengthMax}
+            isRequired
+          />
+        </div>
         <DialectChoice
           chosen={draft.dialect}
           change={(dialect) => edit(isUntouched(draft) ? newDraft(draft.slug, dialect) : { dialect })}

@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
 import { creationBody, presetPath } from "../../api/presets.ts";
 import { request } from "../../api/request.ts";
-import type { One, PresetWithVersion } from "../../api/types.ts";
+import type { One, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
 import { navigate } from "../../shell/location.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
@@ -12,20 +12,21 @@ import { type DraftPlace, deleteNewDraft, type NewDraft } from "./new-draft.ts";
 
 interface CreateParts {
   readonly place: DraftPlace;
+  /** Where it is created. */
+  readonly target: SessionWorkspace;
   readonly draft: NewDraft;
   readonly keep: (draft: NewDraft) => void;
 }
 
 /** Creates a preset from a draft. It never adds a version to an existing preset. */
-export function useCreate({ place, draft, keep }: CreateParts) {
-  const { workspace } = place;
+export function useCreate({ place, target, draft, keep }: CreateParts) {
   const [refusal, setRefusal] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
 
   const create = async (): Promise<void> => {
     const { slug, dialect } = draft;
     const body = creationBody(dialect, draft.config, draft.prompt);
-    const path = presetPath(workspace, slug, `/${dialect}`);
+    const path = presetPath(target, slug, `/${dialect}`);
     const sent = `${path} ${body}`;
     const idempotencyKey = draft.sent?.request === sent ? draft.sent.idempotencyKey : crypto.randomUUID();
     keep({ ...draft, sent: { request: sent, idempotencyKey } });
@@ -34,8 +35,11 @@ export function useCreate({ place, draft, keep }: CreateParts) {
     const { config } = json.data.designated_version;
     deleteNewDraft(place);
     forgetAnswers();
-    navigate(presetHref(workspace, slug));
-    showToast(`${slug} was created, and serves v1.${droppedFieldsNote(draft.config, config as object, dialect)}`);
+    navigate(presetHref(target, slug));
+    const where = target.id === place.workspace.id ? "" : ` in ${target.name}`;
+    showToast(
+      `${slug} was created${where}, and serves v1.${droppedFieldsNote(draft.config, config as object, dialect)}`,
+    );
   };
 
   const run = async (): Promise<void> => {
