@@ -108,8 +108,8 @@ export function notChanged(what: string, { message }: ApiError): string {
 
 /** Waits for the network; throws an ApiError if the connection cannot be made or is lost. */
 function overNetwork<T>(pending: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  return pending.catch((error: unknown) => {
-    if (signal?.aborted) throw error;
+  return pending.catch(() => {
+    if (signal?.aborted) throw signal.reason;
     throw new ApiError(0, unreachable);
   });
 }
