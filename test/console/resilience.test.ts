@@ -241,6 +241,16 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
     release();
   });
 
+  it("says that the gateway is silent on a page that is loaded again before a silence is given up", async () => {
+    const { page, open } = await signedIn();
+    await page.clock.install();
+    await page.route("**/api/v1/changes?**", () => {});
+    await open("/default/activity");
+    await page.locator(".skeleton").first().waitFor();
+    for (let seconds = 0; seconds < 40; seconds += 1) await page.clock.runFor(1_000);
+    await page.getByText("The gateway cannot be reached").first().waitFor({ timeout: 5_000 });
+  });
+
   it("shows that it is retrying", async () => {
     const on = await signedIn();
     const { page } = on;

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "./api-error.ts";
 import { hasEnded, session } from "./session.ts";
 
@@ -35,6 +35,7 @@ export function useLoading<T>(
 ): Loading<T> {
   const [state, setState] = useState<State<T>>({ address: undefined, value: undefined, error: undefined });
   const [round, setRound] = useState(0);
+  const isPending = useRef(false);
   const isLoading = state.address !== address;
   // If this address fails to load, the value of another one must not be taken for it.
   const ownValue = isLoading ? known : state.value;
@@ -43,20 +44,26 @@ export function useLoading<T>(
   useEffect(() => {
     if (address === undefined) return;
     const abort = new AbortController();
+    isPending.current = true;
     load(address, abort.signal).then(
       (loaded) => {
-        if (!abort.signal.aborted) setState({ address, value: loaded, error: undefined });
+        if (abort.signal.aborted) return;
+        isPending.current = false;
+        setState({ address, value: loaded, error: undefined });
       },
       (error: unknown) => {
+        if (abort.signal.aborted) return;
+        isPending.current = false;
         // Once someone has signed in again, it is loaded again.
-        if (!abort.signal.aborted && !hasEnded.value) setState({ address, value: ownValue, error: asApiError(error) });
+        if (!hasEnded.value) setState({ address, value: ownValue, error: asApiError(error) });
       },
     );
     return () => abort.abort();
   }, [address, round, session.value?.expires_at]);
 
   const loadAgain = (): void => setRound((count) => count + 1);
-  usePolling(loadAgain, pollMs);
+  // What is still being loaded is not begun again: a gateway that is silent would never be given up.
+  usePolling(() => !isPending.current && loadAgain(), pollMs);
   useRetry(state.error, loadAgain);
   const reload = (): void => {
     setState((old) => ({ ...old, error: undefined }));
@@ -67,7 +74,7 @@ export function useLoading<T>(
 }
 
 /** Runs something at an interval, but only while the page is visible. */
-export function usePolling(run: () => void, everyMs: number | undefined): void {
+export function usePolling(run: () => unknown, everyMs: number | undefined): void {
   useEffect(() => {
     if (everyMs === undefined) return;
     const timer = setInterval(() => document.visibilityState === "visible" && run(), everyMs);
