@@ -8,6 +8,7 @@ import { end, readCredentials } from "./local-system.mjs";
 
 const attemptsMax = 6;
 const transient = [429, 502, 503, 504];
+const howToAddress = "FROM_URL and TO_URL must end with /api/v1.";
 
 /** One side: an address that ends with `/api/v1`, and a key for one workspace there. */
 class Server {
@@ -18,20 +19,27 @@ class Server {
 
   /** Undefined for a preset that is not there. */
   async request(method, path, { body, headers } = {}) {
+    // Such a slug would lead elsewhere, such as from a creation to inference.
+    if (/\/\.\.?(\/|$)/.test(path)) throw new Error("a preset cannot have this slug");
     const response = await this.send(method, path, {
       method,
       headers: { authorization: `Bearer ${this.key}`, "content-type": "application/json", ...headers },
       body: body && JSON.stringify(body),
     });
-    const answer = await response.json().catch(() => ({}));
-    if (response.ok) return answer;
+    const answer = await response.json().catch(() => undefined);
+    if (response.ok && answer?.data) return answer;
     if (response.status === 404 && method === "GET") return undefined;
-    throw new Error(`${method} ${this.url}${path} was refused with ${response.status}: ${answer.error?.message ?? ""}`);
+    const elsewhere = response.headers.get("location");
+    const reason =
+      answer?.error?.message ??
+      (elsewhere ? `it is at ${elsewhere}` : `that is no answer of this API. ${howToAddress}`);
+    throw new Error(`${method} ${this.url}${path} was answered with ${response.status}: ${reason}`);
   }
 
   async send(method, path, options) {
     for (let attempt = 1; ; attempt += 1) {
-      const response = await fetch(this.url + path, options).catch(({ cause, message }) =>
+      // A redirect is not followed: the key would not go along, and what is posted would become a GET.
+      const response = await fetch(this.url + path, { ...options, redirect: "manual" }).catch(({ cause, message }) =>
         end(`${method} ${this.url}${path} failed: ${cause?.message || cause?.code || message}. Try again to go on.`),
       );
       if (!transient.includes(response.status) || attempt === attemptsMax) return response;
@@ -40,12 +48,15 @@ class Server {
   }
 
   async list(path) {
-    const items = [];
-    for (;;) {
-      const page = await this.request("GET", `${path}?offset=${items.length}&limit=20`);
-      if (!page) return end(`${this.url}${path} is not there. FROM_URL and TO_URL must end with /api/v1.`);
-      items.push(...page.data);
-      if (page.data.length === 0 || items.length >= page.total_count) return items;
+    const items = new Map();
+    for (let offset = 0; ; ) {
+      const page = await this.request("GET", `${path}?offset=${offset}&limit=20`);
+      if (!page) throw new Error(`${this.url}${path} is not there. ${howToAddress}`);
+      offset += page.data.length;
+      const countBefore = items.size;
+      // One that has moved to another page meanwhile comes twice.
+      for (const item of page.data) items.set(item.version ?? item.slug, item);
+      if (items.size === countBefore || offset >= page.total_count) return [...items.values()];
     }
   }
 
@@ -62,8 +73,8 @@ function pathOf(slug) {
 /** In which kind of request such a config occurs. */
 function dialectOf({ dialect, config }) {
   if (dialect) return dialect;
-  const hasAny = (...names) => names.some((name) => Object.hasOwn(config, name));
-  const hasTool = (test) => Array.isArray(config.tools) && config.tools.some(test);
+  const hasAny = (...names) => names.some((name) => Object.hasOwn(config ?? {}, name));
+  const hasTool = (test) => Array.isArray(config?.tools) && config.tools.some(test);
   if (hasAny("stop_sequences", "thinking", "output_config", "context_management", "speed", "fallbacks"))
     return "messages";
   if (hasTool((tool) => tool.input_schema)) return "messages";
@@ -91,6 +102,7 @@ function differences(one, other) {
 /** Returns what to say about it. */
 async function copyPreset({ slug, name, description, status, designated_version_id: servedId }) {
   const versions = await from.versionsOf(slug);
+  if (versions.length === 0) throw new Error("it has no versions");
   let preset = (await to.request("GET", pathOf(slug)))?.data;
   const copies = preset ? await to.versionsOf(slug) : [];
   const countBefore = copies.length;
@@ -113,12 +125,16 @@ async function copyPreset({ slug, name, description, status, designated_version_
     ([key, value]) => value !== undefined && value !== is[key],
   );
   if (changes.length > 0) await to.request("PATCH", pathOf(slug), { body: Object.fromEntries(changes) });
-  return { count: versions.length, newCount: versions.length - countBefore, lost: [...lost] };
+  const renumbered = versions.filter(({ version }, index) => version !== index + 1).map(({ version }) => version);
+  return { count: versions.length, newCount: versions.length - countBefore, lost: [...lost], renumbered };
 }
 
 const { FROM_URL, FROM_KEY, TO_URL, TO_KEY } = process.env;
 if (!FROM_URL || !FROM_KEY || !TO_URL !== !TO_KEY) {
-  end("Set FROM_URL and FROM_KEY, and TO_URL and TO_KEY or neither. An address ends with /api/v1.");
+  end(`Set FROM_URL and FROM_KEY, and TO_URL and TO_KEY or neither. ${howToAddress}`);
+}
+for (const [name, value] of Object.entries({ FROM_URL, FROM_KEY, TO_URL, TO_KEY })) {
+  if (/[^\x21-\x7e]/.test(value?.trim() ?? "")) end(`${name} must be one line of ASCII without spaces.`);
 }
 const from = new Server(FROM_URL, FROM_KEY);
 const local = TO_URL ? undefined : readCredentials();
@@ -126,17 +142,19 @@ const to = local ? new Server(`${local.base_url}/api/v1`, local.api_key) : new S
 
 const slugs = process.argv.slice(2);
 const presets = slugs.length === 0 ? await from.list("/presets").catch(({ message }) => end(message)) : [];
+if (slugs.length === 0 && presets.length === 0) console.log(`${from.url} has no presets in the workspace of this key.`);
 for (const slug of slugs) {
   const found = await from.request("GET", pathOf(slug)).catch(({ message }) => end(message));
   presets.push(found?.data ?? end(`${from.url} has no preset ${slug}.`));
 }
 for (const preset of presets) {
   try {
-    const { count, newCount, lost } = await copyPreset(preset);
+    const { count, newCount, lost, renumbered } = await copyPreset(preset);
     console.log(`${preset.slug}: ${count} ${count === 1 ? "version" : "versions"}, ${newCount} of them copied now`);
     if (lost.length > 0) console.log(`  not kept, because a preset has no such field there: ${lost.join(", ")}`);
+    if (renumbered.length > 0) console.log(`  with other numbers there, counted from 1: ${renumbered.join(", ")}`);
   } catch ({ message }) {
-    console.error(`${preset.slug} was not copied: ${message}`);
+    console.error(`${preset.slug} was not copied, or not all of it: ${message}`);
     process.exitCode = 1;
   }
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -62,7 +62,7 @@ async function contentsOf(key: string, slug: string) {
 }
 
 /** A server with one preset, which is not one of ours: its versions come newest first, and have no dialect. */
-async function serveElsewhere(versions: readonly object[]): Promise<string> {
+async function serveElsewhere(versions: readonly object[], members: object = {}): Promise<string> {
   const all = versions.map((version, index) => ({ id: `v${index + 1}`, version: index + 1, ...version }));
   const preset = {
     slug: "from-elsewhere",
@@ -70,9 +70,10 @@ async function serveElsewhere(versions: readonly object[]): Promise<string> {
     description: null,
     status: "active",
     designated_version_id: "v1",
+    ...members,
   };
   let refusals = 1;
-  const server = createServer(({ url = "" }, response) => {
+  return serve(({ url = "" }, response) => {
     if (refusals > 0) {
       refusals -= 1;
       response.writeHead(429, { "retry-after": "1" }).end();
@@ -83,7 +84,12 @@ async function serveElsewhere(versions: readonly object[]): Promise<string> {
     const offset = Number(searchParams.get("offset"));
     // Pages of two, whatever was asked for.
     response.end(JSON.stringify({ data: items.slice(offset, offset + 2), total_count: items.length }));
-  }).listen(0, "127.0.0.1");
+  });
+}
+
+/** Something else that is listening, and where. */
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
   closers.push(() => server.close());
   await once(server, "listening");
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/`;
@@ -146,7 +152,7 @@ describe("copying presets", () => {
     await stack.create("ours", { model: "a/changed-here", messages: [] }, { key: target });
     const { code, stdout, stderr } = await copy({ FROM_KEY: source });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "fresh: 1 version, 1 of them copied now\n" });
-    expect(stderr).toMatch(/^ours was not copied: version 2 of it at http\S+ is not from here\n$/);
+    expect(stderr).toMatch(/^ours was not copied, or not all of it: version 2 of it at http\S+ is not from here\n$/);
     expect(await contentsOf(target, "ours")).toHaveLength(2);
   });
 
@@ -184,7 +190,8 @@ describe("copying presets", () => {
   it.each([
     [{ FROM_KEY: "" }, [], /^Set FROM_URL and FROM_KEY/],
     [{ FROM_KEY: "key", TO_KEY: "" }, [], /^Set FROM_URL and FROM_KEY/],
-    [{ FROM_KEY: "key" }, [], /^GET http\S+\/presets\?\S+ was refused with 401: .*key/],
+    [{ FROM_KEY: "key" }, [], /^GET http\S+\/presets\?\S+ was answered with 401: .*key/],
+    [{ FROM_KEY: "a key that …" }, [], /^FROM_KEY must be one line of ASCII without spaces\.\n$/],
     [
       { FROM_KEY: "key", FROM_URL: "http://127.0.0.1:2/api/v1" },
       [],
@@ -200,5 +207,62 @@ describe("copying presets", () => {
     const parts = { FROM_KEY: stack.apiKey };
     expect((await copy(parts, "nowhere")).stderr).toMatch(/has no preset nowhere\.\n$/);
     expect((await copy({ ...parts, FROM_URL: stack.baseUrl })).stderr).toMatch(/must end with \/api\/v1\.\n$/);
+  });
+
+  it.each<[string, RequestListener, RegExp]>([
+    [
+      "a page for people",
+      (_request, response) => response.end("<html>"),
+      /answered with 200: .* must end with \/api\/v1/,
+    ],
+    ["another API", (_request, response) => response.end("{}"), /answered with 200: .* must end with \/api\/v1/],
+    [
+      "a redirect",
+      (_request, response) => response.writeHead(301, { location: "https://presets.example/" }).end(),
+      /answered with 301: it is at https:\/\/presets\.example\/\n$/,
+    ],
+  ])("says that the address leads to %s", async (_what, listener, message) => {
+    const elsewhere = await serve(listener);
+    const { code, stdout, stderr } = await copy({ FROM_URL: elsewhere, FROM_KEY: "key" });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(message);
+  });
+
+  it("says that there are no presets", async () => {
+    const { code, stdout } = await copy({ FROM_KEY: await keyOfNewWorkspace() });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/ has no presets in the workspace of this key\.\n$/);
+  });
+
+  it("ends the list where a server repeats its first page", async () => {
+    const version = { id: "v1", version: 1, config: { model: "a/b" }, system_prompt: null };
+    const preset = { slug: "repeated", status: "active" };
+    const elsewhere = await serve(({ url = "" }, response) => {
+      response.end(JSON.stringify({ data: [url.includes("/versions") ? version : preset] }));
+    });
+    const { stdout } = await copy({ FROM_URL: elsewhere, FROM_KEY: "key" });
+    expect(stdout).toBe("repeated: 1 version, 1 of them copied now\n");
+  });
+
+  it("names versions that have other numbers there, and takes one without a config", async () => {
+    const elsewhere = await serveElsewhere([
+      { config: null, system_prompt: "One" },
+      { version: 3, config: { model: "a/b" } },
+    ]);
+    const { code, stdout } = await copy({ FROM_URL: elsewhere, FROM_KEY: "key" });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: "from-elsewhere: 2 versions, 2 of them copied now\n  with other numbers there, counted from 1: 3\n",
+    });
+  });
+
+  it.each([
+    ["has no versions", [], {}, /it has no versions\n$/],
+    ["would lead to another call", [{ config: { model: "a/b" } }], { slug: ".." }, /a preset cannot have this slug\n$/],
+  ])("does not copy a preset that %s", async (_what, versions, members, message) => {
+    const elsewhere = await serveElsewhere(versions, members);
+    const { code, stderr } = await copy({ FROM_URL: elsewhere, FROM_KEY: "key" });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
   });
 });
