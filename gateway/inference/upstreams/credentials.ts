@@ -14,6 +14,8 @@ export async function readCredential({ env, file }: CredentialSource, environmen
   if (!/^[\x21-\x7e]+$/.test(secret)) {
     throw new CredentialFault(`cannot be sent: ${where} must hold one line of ASCII without spaces`);
   }
+  // A server that is sent these as a part of the secret refuses it, and may show it in JSON, where they are escaped.
+  if (/^(["']).*\1$/.test(secret)) throw new CredentialFault(`cannot be sent: ${where} must hold no quotes around it`);
   return secret;
 }
 
