@@ -61,10 +61,30 @@ describe("an upstreams file", () => {
     [{ base_url: "example.com" }, "upstreams[0].base_url must be a URL such as https://api.openai.com/v1"],
     [{ base_url: "file:///etc/passwd" }, "upstreams[0].base_url must start with https:// or http://"],
     [{ base_url: "http://u:p@x" }, "upstreams[0].base_url must hold no user name and no password: use credential"],
+    [
+      { base_url: "https://x/v1/chat/completions/" },
+      "upstreams[0].base_url must end before /chat/completions, which is appended to it",
+    ],
+    [
+      { base_url: "https://x/v1/messages?a=b" },
+      "upstreams[0].base_url must end before /messages, which is appended to it",
+    ],
     [{ base_url: "http://x/#a" }, "upstreams[0].base_url must have nothing behind a #"],
     [
       { models: ["a*b"] },
       'upstreams[0].models[0] must be the name of a model, the beginning of one and a star such as "openai/*", or "*"',
+    ],
+    [
+      { models: ["openai/"] },
+      'upstreams[0].models[0] must be the name of a model, the beginning of one and a star such as "openai/*", or "*"',
+    ],
+    [
+      { models: ["openai/*"], strip_prefix: "openai" },
+      "upstreams[0].strip_prefix must be a prefix such as openai/, with its slash and without a star",
+    ],
+    [
+      { models: ["*"], strip_prefix: "openai/*" },
+      "upstreams[0].strip_prefix must be a prefix such as openai/, with its slash and without a star",
     ],
     [{ dialects: ["chat"] }, "upstreams[0].dialects[0] must be one of chat/completions, messages, responses"],
     [{ headers: { Host: "x" } }, "upstreams[0].headers.Host may not be set: leave it out"],

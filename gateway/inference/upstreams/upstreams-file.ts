@@ -45,7 +45,7 @@ const upstreamSchema = Type.Object(
     dialects: Type.Array(Type.Enum([...dialectNames]), { minItems: 1, uniqueItems: true }),
     models: Type.Array(
       Type.String({
-        pattern: "^([^*\\s]{1,256}|[^*\\s]{0,255}\\*)$",
+        pattern: "^([^*\\s]{0,255}[^*\\s/]|[^*\\s]{0,255}\\*)$",
         description: 'the name of a model, the beginning of one and a star such as "openai/*", or "*"',
       }),
       { minItems: 1 },
@@ -138,11 +138,14 @@ const reservedHeaders = new Set([
 function violationsOf(value: unknown, path: string): FieldViolation[] {
   const violations = schemaCheck(upstreamSchema).violations(value, path);
   if (violations.length > 0) return violations;
-  const { base_url, headers = {}, credential } = value as UpstreamEntry;
+  const { base_url, models, strip_prefix, headers = {}, credential } = value as UpstreamEntry;
   const found: FieldViolation[] = [];
   const refuse = (field: string, message: string) => found.push({ path: `${path}.${field}`, message });
   const wrongUrl = urlFault(base_url);
   if (wrongUrl) refuse("base_url", wrongUrl);
+  if (strip_prefix?.endsWith("*") || models.some((model) => model.startsWith(`${strip_prefix}/`))) {
+    refuse("strip_prefix", "must be a prefix such as openai/, with its slash and without a star");
+  }
   for (const name of Object.keys(headers)) {
     if (reservedHeaders.has(name.toLowerCase())) refuse(`headers.${name}`, "may not be set: leave it out");
   }
@@ -163,6 +166,9 @@ function urlFault(text: string): string | undefined {
   if (url.protocol !== "https:" && url.protocol !== "http:") return "must start with https:// or http://";
   if (url.username || url.password) return "must hold no user name and no password: use credential";
   if (url.hash) return "must have nothing behind a #";
+  const path = url.pathname.replace(/\/+$/, "");
+  const dialect = dialectNames.find((each) => path.endsWith(`/${each}`));
+  if (dialect) return `must end before /${dialect}, which is appended to it`;
   return undefined;
 }
 
