@@ -4,7 +4,9 @@ import { noUpstreams, unserved, unservedIn } from "./refusal-texts.ts";
 it.each(["openai/gpt-5", "a in messages. b", "two\nlines", "(.+)", "x".repeat(100)])(
   "a refusal of the model %j is recognised, whatever its name",
   (model) => {
-    expect(unservedIn(unserved(model, "chat/completions"))).toEqual({ model, dialect: "chat/completions" });
+    const parts = { model, dialect: "chat/completions" };
+    expect(unservedIn(unserved(model, "chat/completions", []))).toEqual(parts);
+    expect(unservedIn(unserved(model, "chat/completions", ["messages", "responses"]))).toEqual(parts);
   },
 );
 

@@ -5,11 +5,20 @@ export const noUpstreams = "This gateway has no upstreams to send requests to. I
 
 export const waitAsTold = "Wait as long as Retry-After says.";
 
-export function unserved(model: string, dialect: string): string {
-  return `No upstream serves the model ${model} in ${dialect}. GET /api/v1/models lists what there is.`;
+/** The model may be served in other dialects. */
+export function unserved(model: string, dialect: string, others: readonly string[]): string {
+  const help =
+    others.length > 0
+      ? `It is served only in ${others.join(" and ")}; requests are not translated.`
+      : "GET /api/v1/models lists what there is.";
+  return `${unservedIs(model, dialect)} ${help}`;
 }
 
-const unservedPattern = new RegExp(`^${unserved("(?<model>.+)", "(?<dialect>\\S+)")}$`, "s");
+function unservedIs(model: string, dialect: string): string {
+  return `No upstream serves the model ${model} in ${dialect}.`;
+}
+
+const unservedPattern = new RegExp(`^${unservedIs("(?<model>.+)", "(?<dialect>\\S+)")} (?:GET|It) `, "s");
 
 /** What no upstream serves, according to a message; undefined if it says something else. */
 export function unservedIn(message: string): { readonly model: string; readonly dialect: string } | undefined {

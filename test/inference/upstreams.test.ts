@@ -168,6 +168,16 @@ describe("a credential", () => {
     expect(stack.log()).not.toMatch(/sk-upstream-secret|second-secret/);
   });
 
+  it.each(['"', "'"])("is not used with %s around it, which its upstream would refuse and show", async (quote) => {
+    await useOne();
+    const file = stack.file.beside("key");
+    await writeFile(file, `${quote}${secret}${quote}\n`);
+    await stack.file.write({ upstreams: [entry("keyed", { credential: { file } })] });
+    await expect.poll(fault, soon).toBe(1);
+    expect(stack.log()).toContain(`cannot be sent: the file ${file} must hold no quotes around it`);
+    expect(stack.log()).not.toContain(secret);
+  });
+
   async function useKeyed(): Promise<void> {
     // So that what is read next is not an older one.
     await useOne();
@@ -280,11 +290,17 @@ describe("a request that no upstream serves", () => {
     await stack.file.write({ upstreams: [entry("one", { dialects: ["messages"] })] });
     await expect.poll(() => statusOf("one/x"), soon).toBe(404);
     const answer = await stack.send("chat/completions", { model: "one/x" });
-    expect(await answer.json()).toMatchObject({
-      error: { code: 404, message: expect.stringContaining("No upstream serves the model one/x in chat/completions") },
-    });
+    const message =
+      "No upstream serves the model one/x in chat/completions. It is served only in messages; requests are not translated.";
+    expect(await answer.json()).toMatchObject({ error: { code: 404, message } });
     expect((await stack.send("messages", { model: "one/x" })).status).toBe(200);
-    expect((await stack.send("messages", { model: "other" })).status).toBe(404);
+    const other = await stack.send("messages", { model: "other" });
+    expect(await other.json()).toMatchObject({
+      error: {
+        type: "not_found_error",
+        message: "No upstream serves the model other in messages. GET /api/v1/models lists what there is.",
+      },
+    });
   });
 
   it("says so if there are no upstreams at all", async () => {

@@ -1,5 +1,5 @@
 import { invalidRequest } from "../../../services/platform/domain/domain-error.ts";
-import type { DialectName } from "../../dialects/dialect-name.ts";
+import { type DialectName, dialectNames } from "../../dialects/dialect-name.ts";
 import { HttpError } from "../../json/http-error.ts";
 import { noUpstreams, unserved } from "../../json/refusal-texts.ts";
 import { countsTokens, dialectByCall } from "../calls.ts";
@@ -56,7 +56,7 @@ export class Forwarder {
       return { upstream, name: each, model: modelOfUpstream, parts: outgoing.withModel(modelOfUpstream) };
     });
     if (candidates.length > 0) return candidates;
-    throw noUpstream(dialect, model, upstreams.list().length > 0);
+    throw noUpstream(dialect, model, upstreams);
   }
 }
 
@@ -72,8 +72,9 @@ function candidateWithList(upstream: Upstream, outgoing: OutgoingRequest): Candi
   return { upstream, name, model: nameOf(name), parts: isUnchanged ? outgoing.parts : outgoing.renamed(nameOf) };
 }
 
-function noUpstream(dialect: DialectName, model: string, hasUpstreams: boolean): HttpError {
-  if (!hasUpstreams) return new HttpError(404, noUpstreams);
+function noUpstream(dialect: DialectName, model: string, upstreams: Upstreams): HttpError {
+  if (upstreams.list().length === 0) return new HttpError(404, noUpstreams);
   const name = model.length > 100 ? `${model.slice(0, 100)}…` : model;
-  return new HttpError(404, unserved(name, dialect));
+  const others = dialectNames.filter((each) => upstreams.find(each, model) !== undefined);
+  return new HttpError(404, unserved(name, dialect, others));
 }
