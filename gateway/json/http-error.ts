@@ -60,7 +60,7 @@ export function rateLimitHeaders({ limit, remaining, fullInSeconds }: Allowance)
 
 export function methodNotTaken(taken: ReadonlySet<string>): HttpError {
   const allow = [...taken].sort().join(", ");
-  return new HttpError(405, `This path takes ${allow}.`, { allow });
+  return new HttpError(405, `This path takes ${allow}. See /docs for what there is.`, { allow });
 }
 
 export function nothingFoundAt(url: string): HttpError {
@@ -68,15 +68,19 @@ export function nothingFoundAt(url: string): HttpError {
   return new HttpError(404, `There is nothing at ${path}. ${hintFor(path)}`);
 }
 
-/** Clients append their calls to a base URL that people configure, some adding a `/v1` and some not. */
+/**
+ * Clients append their calls to a base URL that people configure, some adding a `/v1` and some not. Some people configure
+ * the address of a call.
+ */
 const misplacedCall =
-  /^(?:\/+api)?(?:\/+v1)*\/+(chat\/completions|messages(?:\/count_tokens)?|responses(?:\/input_tokens)?|models)\/?$/;
+  /^(?:\/+(?:api|v1|chat\/completions|messages|responses))*\/+(chat\/completions|messages(?:\/count_tokens)?|responses(?:\/input_tokens)?|models|keys?|workspaces|organization\/\w+|presets(?:\/.+)?)\/?$/;
 /** Further calls of upstream APIs beneath inference, such as `batches`. */
 const callBehindInference = /^\/api\/v1\/(?:chat\/completions|messages|responses)\/./;
 
 function hintFor(path: string): string {
   const [, call] = misplacedCall.exec(path) ?? [];
-  if (call !== undefined) return `Did you mean /api/v1/${call}? Check the base URL of your client.`;
+  if (call !== undefined && path !== `/api/v1/${call}`)
+    return `Did you mean /api/v1/${call}? Check the base URL of your client.`;
   if (callBehindInference.test(path)) return "Only inference and token counts are sent on: call the upstream itself.";
   return "See /docs for what there is.";
 }
