@@ -30,10 +30,10 @@ export function namesPreset(model: string): boolean {
 export function modelReferenceAt(source: JsonSource, place: MemberPlace): ModelReference {
   const name = nameAt(source, place, "model");
   const at = name.indexOf(presetMark);
+  // No model is named like these, so a preset was meant.
+  if (at === -1 ? /^\s*@presets?\b/i.test(name) : /^\s/.test(name)) throw invalid("model", howToWrite.model);
   if (at !== -1)
     return { model: name.slice(0, at), preset: referenceFrom(name.slice(at + presetMark.length), "model") };
-  // No model is named like this, so a preset was meant.
-  if (/^@presets?\b/i.test(name)) throw invalid("model", howToWrite.model);
   return { model: name, preset: undefined };
 }
 
