@@ -21,7 +21,7 @@ export function requireKey(text: string): string {
   if (isKey(text)) return text;
   throw unauthorized(
     "KEY_MALFORMED",
-    "This is not a Setpoint key: it is mistyped or cut short. Check it, or create a new one.",
+    "This is not a Setpoint key, or it is mistyped or cut short. A key begins with sk-sp-v1-, without quotes: check it, or create a new one.",
   );
 }
 
