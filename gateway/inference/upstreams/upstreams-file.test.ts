@@ -102,8 +102,14 @@ describe("an upstreams file", () => {
       { credential: { env: "A", header: "host" } },
       "upstreams[0].credential.header must be a header such as authorization or x-api-key",
     ],
-    [{ credential: { value: "secret" } }, "upstreams[0].credential.value is not a known field"],
-    [{ timeouts: { connect: 1 } }, "upstreams[0].timeouts.connect is not a known field"],
+    [
+      { credential: { value: "secret" } },
+      "upstreams[0].credential.value is not a known field: there are header, prefix, env, file",
+    ],
+    [
+      { timeouts: { connect: 1 } },
+      "upstreams[0].timeouts.connect is not a known field: there are connect_ms, first_byte_ms, first_byte_streamed_ms, between_chunks_ms, total_ms, client_read_ms",
+    ],
     [{ concurrency_max: 0 }, "upstreams[0].concurrency_max must be at least 1"],
     [{ fallbacks: "all" }, "upstreams[0].fallbacks must be one of native, gateway"],
     [{ retry: "all" }, "upstreams[0].retry must be one of safe, any"],

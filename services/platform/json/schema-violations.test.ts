@@ -52,9 +52,12 @@ describe("violationsFrom", () => {
     expect(violationsOf(schema, [{}])).toEqual([{ path: "[0].role", message: "is required" }]);
   });
 
-  it("names an unknown field", () => {
-    const schema = { type: "object", properties: { a: {} }, additionalProperties: false };
-    expect(violationsOf(schema, { a: 1, b: 2 })).toEqual([{ path: "b", message: "is not a known field" }]);
+  it("names an unknown field, and those that are known", () => {
+    const schema = { type: "object", properties: { a: {}, c: {} }, additionalProperties: false };
+    const message = "is not a known field: there are a, c";
+    expect(violationsOf(schema, { a: 1, b: 2 })).toEqual([{ path: "b", message }]);
+    const none = { type: "object", additionalProperties: false };
+    expect(violationsOf(none, { b: 2 })).toEqual([{ path: "b", message: "is not a known field" }]);
   });
 
   it("names an invalid key once", () => {

@@ -39,7 +39,7 @@ function messageFor({ keyword, params, parentSchema, message }: ErrorObject): st
     case "required":
       return "is required";
     case "additionalProperties":
-      return "is not a known field";
+      return `is not a known field${knownFields(parentSchema?.properties)}`;
     case "minimum":
       return `must be at least ${params.limit}`;
     case "maximum":
@@ -85,6 +85,11 @@ function typeNames(types: string | readonly string[]): string {
     .flat()
     .flatMap((type) => namesOfTypes[type] ?? [])
     .join(" or ");
+}
+
+function knownFields(properties: object = {}): string {
+  const names = Object.keys(properties);
+  return names.length > 0 ? `: there are ${names.join(", ")}` : "";
 }
 
 function count(limit: number, noun: string): string {
