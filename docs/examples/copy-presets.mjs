@@ -109,6 +109,10 @@ async function copyPreset({ slug, name, description, status, designated_version_
   const other = copies.find((copy, index) => !versions[index] || differences(copy, versions[index]).length > 0);
   if (other) throw new Error(`version ${other.version} of it at ${to.url} is not from here`);
 
+  // While it is archived, it takes no versions, and can only be made active.
+  if (preset?.status === "archived" && (versions.length > countBefore || status === "disabled")) {
+    preset = (await to.request("PATCH", pathOf(slug), { body: { status: "active" } })).data;
+  }
   const lost = new Set();
   for (const [index, version] of versions.entries()) {
     if (index === copies.length) {

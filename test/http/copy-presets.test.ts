@@ -145,6 +145,27 @@ describe("copying presets", () => {
     expect((await presetOf(target, "growing")).designated_version.config).toEqual({ model: "a/two" });
   });
 
+  it("copies what is new of a preset that was archived when it was copied before", async () => {
+    const source = await keyOfNewWorkspace();
+    const setStatus = (status: string) =>
+      stack.request("PATCH", "/presets/revived", { key: source, body: { status, name: "Revived" } });
+    await stack.create("revived", { model: "a/one", messages: [] }, { key: source });
+    await setStatus("archived");
+    expect((await copy({ FROM_KEY: source })).code).toBe(0);
+    await setStatus("active");
+    await stack.create("revived", { model: "a/two", messages: [] }, { key: source });
+    await setStatus("archived");
+    expect(await copy({ FROM_KEY: source })).toEqual({
+      code: 0,
+      stdout: "revived: 2 versions, 1 of them copied now\n",
+      stderr: "",
+    });
+    expect(await presetOf(target, "revived")).toMatchObject({ status: "archived", name: "Revived" });
+    for (const status of ["active", "disabled"]) await setStatus(status);
+    expect((await copy({ FROM_KEY: source })).stderr).toBe("");
+    expect((await presetOf(target, "revived")).status).toBe("disabled");
+  });
+
   it("leaves a preset alone that has other versions there, and copies the rest", async () => {
     const source = await keyOfNewWorkspace();
     for (const slug of ["ours", "fresh"]) await stack.create(slug, { model: "a/b", messages: [] }, { key: source });
