@@ -143,7 +143,8 @@ function violationsOf(value: unknown, path: string): FieldViolation[] {
   const refuse = (field: string, message: string) => found.push({ path: `${path}.${field}`, message });
   const wrongUrl = urlFault(base_url);
   if (wrongUrl) refuse("base_url", wrongUrl);
-  if (strip_prefix?.endsWith("*") || models.some((model) => model.startsWith(`${strip_prefix}/`))) {
+  const leavesSlash = (prefix: string) => models.some((model) => model.startsWith(`${prefix}/`));
+  if (strip_prefix !== undefined && (strip_prefix.endsWith("*") || leavesSlash(strip_prefix))) {
     refuse("strip_prefix", "must be a prefix such as openai/, with its slash and without a star");
   }
   for (const name of Object.keys(headers)) {
