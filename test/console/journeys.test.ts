@@ -36,6 +36,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     await page.keyboard.insertText(stack.managementKey);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Presets" }).waitFor();
+    await page.getByText("other", { exact: true }).waitFor();
 
     await page.keyboard.press("/");
     await page.keyboard.type("supp");
@@ -491,6 +492,8 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
     const focused = () => page.evaluate("document.activeElement.textContent");
+    // Keys do nothing before the screen is there.
+    await page.getByRole("link", { name: `${slug}-first` }).waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type(slug);
     await page.getByText("1–3 of 3").waitFor();
