@@ -42,9 +42,13 @@ interface Ran {
   readonly stderr: string;
 }
 
-function copy(environment: NodeJS.ProcessEnv, ...slugs: string[]): Promise<Ran> {
+function variables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const url = `${stack.baseUrl}/api/v1`;
-  const env = { PATH: process.env.PATH, FROM_URL: url, TO_URL: url, TO_KEY: target, ...environment };
+  return { PATH: process.env.PATH, FROM_URL: url, TO_URL: url, TO_KEY: target, ...environment };
+}
+
+function copy(environment: NodeJS.ProcessEnv, ...slugs: string[]): Promise<Ran> {
+  const env = variables(environment);
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [script, ...slugs], { env }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
@@ -143,6 +147,24 @@ describe("copying presets", () => {
     await stack.create("growing", { model: "a/two", messages: [] }, { key: source });
     expect((await copy({ FROM_KEY: source }, "growing")).stdout).toBe("growing: 2 versions, 1 of them copied now\n");
     expect((await presetOf(target, "growing")).designated_version.config).toEqual({ model: "a/two" });
+  });
+
+  it("goes on where it was killed, even with the largest versions", async () => {
+    const source = await keyOfNewWorkspace();
+    const largest = { model: "a/b", text: { filler: "s".repeat(1_000_000) } };
+    const body = { ...largest, instructions: "p".repeat(1_000_000) };
+    for (let n = 1; n <= 6; n += 1) {
+      const { status } = await stack.create("large", { ...body, top_k: n }, { key: source, dialect: "responses" });
+      expect(status).toBe(200);
+    }
+    const child = execFile(process.execPath, [script], { env: variables({ FROM_KEY: source }) });
+    const path = "/presets/large/versions?limit=1";
+    const countNow = async () => (await stack.request("GET", path, { key: target })).json.total_count ?? 0;
+    await expect.poll(countNow, { interval: 1 }).toBeGreaterThan(0);
+    child.kill("SIGKILL");
+    await once(child, "close");
+    expect((await copy({ FROM_KEY: source })).code).toBe(0);
+    expect(await contentsOf(target, "large")).toEqual(await contentsOf(source, "large"));
   });
 
   it("copies what is new of a preset that was archived when it was copied before", async () => {
