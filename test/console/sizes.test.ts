@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser } from "../support/browser.ts";
 import { type ConsoleUnderTest, openConsole } from "../support/console-browser.ts";
@@ -30,6 +31,11 @@ describe.skipIf(!browserPath)("the console", () => {
     const [, url] = /^curl (\S+)/.exec(command) ?? [];
     const [, body] = /-d '(.*)'$/.exec(command) ?? [];
     const headers = { authorization: `Bearer ${underTest.stack.apiKey}`, "content-type": "application/json" };
+    // The page looks again every 2 s, and does not give up an answer that takes longer.
+    await on.page.route("**/api/v1/presets?**", async (route) => {
+      await setTimeout(3_000);
+      await route.continue().catch(() => {});
+    });
     expect((await fetch(url ?? "", { method: "POST", headers, body: body ?? "" })).status).toBe(200);
     await on.page.getByRole("link", { name: "my-first-preset" }).waitFor();
     expect(await on.faults()).toEqual([]);

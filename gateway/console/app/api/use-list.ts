@@ -13,11 +13,13 @@ export interface List<T> {
   readonly isLoading: boolean;
   /** Loads the list again and drops the cached responses of other lists, which the change may affect, too. */
   reload(): void;
+  /** Loads the list again, unless it is being loaded. */
+  refresh(): void;
 }
 
 /** One page of a list of the API. The total is announced to screen readers. */
 export function useList<T>(path: string | undefined, [one, many]: readonly [one: string, many: string]): List<T> {
-  const { answer, error, isLoading, reload } = useLoaded<ListPage<T>>(path, 30_000);
+  const { answer, error, isLoading, reload, refresh } = useLoaded<ListPage<T>>(path, 30_000);
   const total = answer?.json.total_count;
   useAnnouncedTotal(total, isLoading, one, many);
   return {
@@ -29,6 +31,7 @@ export function useList<T>(path: string | undefined, [one, many]: readonly [one:
       forgetAnswers();
       reload();
     },
+    refresh,
   };
 }
 

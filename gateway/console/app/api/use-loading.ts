@@ -12,6 +12,8 @@ export interface Loading<T> {
   readonly isLoading: boolean;
   /** Loads the address again, and hides the last error meanwhile. */
   reload(): void;
+  /** Loads the address again, unless it is being loaded: a silent gateway would never be given up. */
+  refresh(): void;
 }
 
 interface State<T> {
@@ -62,15 +64,17 @@ export function useLoading<T>(
   }, [address, round, session.value?.expires_at]);
 
   const loadAgain = (): void => setRound((count) => count + 1);
-  // What is still being loaded is not begun again: a gateway that is silent would never be given up.
-  usePolling(() => !isPending.current && loadAgain(), pollMs);
+  const refresh = (): void => {
+    if (!isPending.current) loadAgain();
+  };
+  usePolling(refresh, pollMs);
   useRetry(state.error, loadAgain);
   const reload = (): void => {
     setState((old) => ({ ...old, error: undefined }));
     loadAgain();
   };
   // An error at another address says nothing about this one.
-  return { value: ownValue ?? state.value, error: isLoading ? undefined : state.error, isLoading, reload };
+  return { value: ownValue ?? state.value, error: isLoading ? undefined : state.error, isLoading, reload, refresh };
 }
 
 /** Runs something at an interval, but only while the page is visible. */

@@ -58,5 +58,6 @@ export function useSearchedList<T>(options: SearchedListOptions<T>): SearchedLis
       paged.reload();
       searched.reload();
     },
+    refresh: searched.refresh,
   };
 }

@@ -35,7 +35,7 @@ export function Presets({ workspace, query }: ScreenProps) {
   useShortcut("k", () => stepTo(-1));
 
   const path = inWorkspace(`/api/v1/presets?${parameters}`, workspace);
-  const { items, total, error, isLoading, reload } = useList<Preset>(path, ["preset", "presets"]);
+  const { items, total, error, isLoading, reload, refresh } = useList<Preset>(path, ["preset", "presets"]);
   const isEmpty = total === 0 && !isFiltered && !isLoading;
 
   const hrefWith = (change: { q?: string; status?: string; page?: number }): string => {
@@ -57,7 +57,7 @@ export function Presets({ workspace, query }: ScreenProps) {
       }
     >
       {isEmpty ? (
-        <FirstPreset workspace={workspace} look={reload} />
+        <FirstPreset workspace={workspace} look={refresh} />
       ) : (
         <>
           <div class="toolbar">
