@@ -113,6 +113,11 @@ describe("a connection is closed by", () => {
       errorCodes.enhanceYourCalm,
     ],
     [
+      "a flood of resets of requests that were never sent",
+      () => [opened(), ...Array.from({ length: 1_100 }, (_, index) => rstStreamFrame(2 * index + 3, 8))],
+      errorCodes.enhanceYourCalm,
+    ],
+    [
       "a flood of malformed requests",
       () => Array.from({ length: 1_100 }, (_, index) => headers(2 * index + 1, request().slice(2))),
       errorCodes.enhanceYourCalm,

@@ -103,6 +103,10 @@ describe("a request", () => {
     ["among unknown settings", [frame(frameTypes.settings, 0, 0, Buffer.from([255, 255, 1, 2, 3, 4])), headers(1)]],
     ["with empty data", [headers(1, request(), endHeaders), data(1, ""), data(1, ""), data(1, "", endStream)]],
     ["after a priority for an idle stream", [frame(frameTypes.priority, 0, 1, Buffer.alloc(5, 1)), headers(1)]],
+    [
+      "after the reset of a later one whose headers were never sent",
+      [headers(1, request(), endHeaders), rstStreamFrame(5, errorCodes.cancel), data(1, "body", endStream)],
+    ],
   ])("%s is answered", async (_, frames) => {
     peer.send(...frames);
     await expect.poll(() => peer.framesOf(frameTypes.headers).length).toBe(2);

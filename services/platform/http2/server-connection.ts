@@ -67,6 +67,16 @@ export class ServerConnection extends Http2Connection {
   /** Concerns streams that we begin, and there are none. A client that leaves closes the connection. */
   override onGoaway(): void {}
 
+  /**
+   * Clients built on gRPC's C core (C++, Python, Ruby), when they cancel many calls at once, also reset streams whose
+   * headers they then never send. By the rules, that would end the connection, and with it all their other calls.
+   */
+  override onReset(streamId: number, code: number): void {
+    const isOfLaterStream = this.newestStreamId > 0 && streamId > this.newestStreamId && streamId % 2 === 1;
+    if (isOfLaterStream) this.onUselessWork();
+    else super.onReset(streamId, code);
+  }
+
   override onSettings(values: ReadonlyMap<number, number>): void {
     this.onUselessWork(1 + this.streams.size / streamsPerUselessWork);
     super.onSettings(values);
