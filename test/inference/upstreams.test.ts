@@ -265,6 +265,36 @@ describe("a credential", () => {
     });
   });
 
+  it("that the table itself holds in a header or in an address is masked, but not other headers", async () => {
+    await useOne();
+    const [inHeader, inAddress] = [`${secret}-in-header`, `${secret}-in-address`];
+    const headers = { Authorization: `Bearer ${inHeader}`, "anthropic-beta": "some-feature-2023-06-01" };
+    const base_url = `${upstream.url}?key=${inAddress}`;
+    await stack.file.write({ upstreams: [entry("keyed", { base_url, headers })] });
+    await becomes(() => statusOf("keyed/x"), 200);
+    upstream.script = (request, socket) => {
+      const { authorization, "anthropic-beta": beta } = request.headers;
+      const sent = `${authorization} ${request.requestLine} ${beta}`;
+      return answerWith(401, sent, { "openai-organization": sent })(request, socket);
+    };
+    const answer = await stack.send("chat/completions", { model: "keyed/x" });
+    const [stars, others] = [inHeader, inAddress].map((each) => "*".repeat(each.length));
+    const shown = `Bearer ${stars} POST /v1/chat/completions?key=${others} HTTP/1.1 some-feature-2023-06-01`;
+    expect([await answer.text(), answer.headers.get("openai-organization")]).toEqual([shown, shown]);
+  });
+
+  it("that JSON escapes is masked in an error", async () => {
+    await useOne();
+    const file = stack.file.beside("key");
+    await writeFile(file, 'with-"a-quote"-and-a-\\');
+    await stack.file.write({ upstreams: [entry("keyed", { credential: { header: "x-api-key", file } })] });
+    await becomes(() => statusOf("keyed/x"), 200);
+    upstream.script = (request, socket) =>
+      answerWith(401, JSON.stringify({ error: request.headers["x-api-key"] }))(request, socket);
+    const answer = await stack.send("chat/completions", { model: "keyed/x" });
+    expect(await answer.json()).toEqual({ error: "*".repeat(25) });
+  });
+
   it("is masked in an answer that arrives after it was replaced", async () => {
     await useKeyed();
     upstream.next.push(silence);

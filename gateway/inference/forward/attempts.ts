@@ -50,7 +50,7 @@ export class Attempts implements AttemptOwner {
   /** The current candidate, followed by those that are left. Empty once the body is released. */
   #candidates: readonly Candidate[];
   #upstream: Upstream;
-  #hiddenSecret: HiddenSecret | undefined;
+  #hiddenSecrets: readonly HiddenSecret[] = [];
   /** Why the upstream is tried a second time; undefined if it is not. */
   #retriedAfter: FailureKind | undefined;
   #attempt: Attempt | undefined;
@@ -84,8 +84,8 @@ export class Attempts implements AttemptOwner {
   /**
    * What the answer to the last attempt must not show. The upstream's credential may have changed by the time it comes.
    */
-  get hiddenSecret(): HiddenSecret | undefined {
-    return this.#hiddenSecret;
+  get hiddenSecrets(): readonly HiddenSecret[] {
+    return this.#hiddenSecrets;
   }
 
   /** Of all attempts together. */
@@ -113,7 +113,7 @@ export class Attempts implements AttemptOwner {
     }
     const { timeouts } = upstream;
     this.#isBodySent = false;
-    this.#hiddenSecret = upstream.hiddenSecret;
+    this.#hiddenSecrets = upstream.hiddenSecrets;
     this.#attempt = new Attempt(upstream, this, this.#deadlines, {
       firstByteMs: isStreamed ? timeouts.firstByteStreamedMs : timeouts.firstByteMs,
       betweenChunksMs: timeouts.betweenChunksMs,

@@ -23,8 +23,8 @@ interface AnsweredRequest {
   /** As the request names it; from a list, the one that answers. */
   readonly model: string;
   readonly explanation: string | undefined;
-  /** The credential that it was sent with. */
-  readonly hiddenSecret: HiddenSecret | undefined;
+  /** What it was sent with. */
+  readonly hiddenSecrets: readonly HiddenSecret[];
 }
 
 /**
@@ -40,7 +40,7 @@ export class ClientAnswer {
   readonly #response: ServerResponse;
   readonly #upstream: Upstream;
   readonly #isEncoded: boolean;
-  /** Masks the upstream's credential, which an answer may echo. */
+  /** Masks the upstream's secrets, which an answer may echo. */
   readonly #filter: SecretFilter | undefined;
   /** Only for an error, which is short, and may well echo a credential. */
   readonly #encoded: EncodedError | undefined;
@@ -55,14 +55,14 @@ export class ClientAnswer {
     headers: AnswerHeaders,
     isDraining: boolean,
   ) {
-    const { reply, explanation, hiddenSecret } = request;
+    const { reply, explanation, hiddenSecrets } = request;
     this.#request = request;
     this.#response = reply.raw;
     this.#upstream = upstream;
     const isStream = isEventStream(headers);
-    this.#filter = hiddenSecret && new SecretFilter(hiddenSecret);
+    this.#filter = SecretFilter.of(hiddenSecrets);
     const encoding = headers["content-encoding"];
-    this.#encoded = hiddenSecret && status >= 400 ? EncodedError.of(encoding) : undefined;
+    this.#encoded = this.#filter && status >= 400 ? EncodedError.of(encoding) : undefined;
     this.#isEncoded = encoding !== undefined;
     this.#events = isStream && !this.#isEncoded ? new WholeEvents() : undefined;
     this.#writeHead(status, headers, isStream, isDraining);
@@ -123,9 +123,9 @@ export class ClientAnswer {
   }
 
   #writeHead(status: number, headers: AnswerHeaders, isStream: boolean, isDraining: boolean): void {
-    const { reply, dialect, explanation, hiddenSecret } = this.#request;
+    const { reply, dialect, explanation, hiddenSecrets } = this.#request;
     const own = reply.hijack().getHeaders() as Record<string, string>;
-    passOnHeaders(status, headers, own, hiddenSecret);
+    passOnHeaders(status, headers, own, hiddenSecrets);
     // Where Anthropic's clients look for it, as on our own errors.
     if (dialect === "messages") own["request-id"] = reply.request.id;
     own["x-setpoint-upstream"] = this.#upstream.name;

@@ -99,8 +99,14 @@ export class Forwarding implements AttemptsOwner {
   }
 
   answered(status: number, headers: AnswerHeaders): void {
-    const { upstream, model, hiddenSecret } = this.#attempts;
-    const request = { reply: this.#reply, dialect: this.#dialect, model, explanation: this.#explanation, hiddenSecret };
+    const { upstream, model, hiddenSecrets } = this.#attempts;
+    const request = {
+      reply: this.#reply,
+      dialect: this.#dialect,
+      model,
+      explanation: this.#explanation,
+      hiddenSecrets,
+    };
     this.#answer = new ClientAnswer(request, upstream, status, headers, this.#parts.isDraining());
     const ms = monotonicMs() - this.#startedAtMs;
     this.#parts.metrics.answerBegun(upstream.name, this.#kind, ms);

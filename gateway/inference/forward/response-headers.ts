@@ -19,14 +19,14 @@ const passedOn = new Set([
 const passedOnPrefixes = ["x-ratelimit-", "openai-", "anthropic-"];
 const eventStream = /^text\/event-stream\b/i;
 
-/** Adds the upstream's allowed headers to `headers`, without its credential. */
+/** Adds the upstream's allowed headers to `headers`, without its secrets. */
 export function passOnHeaders(
   status: number,
   given: AnswerHeaders,
   headers: OutgoingHttpHeaders,
-  secret: HiddenSecret | undefined,
+  secrets: readonly HiddenSecret[],
 ): void {
-  const hidden = (text: string) => secret?.hiddenIn(text) ?? text;
+  const hidden = (text: string) => secrets.reduce((shown, secret) => secret.hiddenIn(shown), text);
   // It is the operator's credential that was refused. Unless the upstream says otherwise, only the operator can help.
   if (status === 401) Object.assign(headers, doNotRetry);
   for (const name in given) {

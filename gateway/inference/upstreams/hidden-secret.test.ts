@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { HiddenSecret, SecretFilter } from "./hidden-secret.ts";
+import { HiddenSecret, hiddenSecrets, SecretFilter } from "./hidden-secret.ts";
 
 function shown(secret: string, pieces: readonly string[]): string {
-  const hidden = new SecretFilter(new HiddenSecret(secret));
-  const parts = pieces.map((piece) => hidden.add(Buffer.from(piece))?.toString() ?? "");
-  return parts.join("") + (hidden.rest()?.toString() ?? "");
+  return shownWithout([new HiddenSecret(secret)], pieces);
+}
+
+function shownWithout(secrets: readonly HiddenSecret[], pieces: readonly string[]): string {
+  const filter = SecretFilter.of(secrets);
+  const parts = pieces.map((piece) => filter?.add(Buffer.from(piece))?.toString() ?? "");
+  return parts.join("") + (filter?.rest()?.toString() ?? "");
 }
 
 describe("a secret", () => {
@@ -35,7 +39,26 @@ describe("a secret", () => {
   });
 
   it("holds back nothing that is not its beginning", () => {
-    const filter = new SecretFilter(new HiddenSecret("abcabd"));
-    expect(filter.add(Buffer.from("all of it"))?.toString()).toBe("all of it");
+    const filter = SecretFilter.of([new HiddenSecret("abcabd")]);
+    expect(filter?.add(Buffer.from("all of it"))?.toString()).toBe("all of it");
+  });
+});
+
+describe("several secrets", () => {
+  const secrets = hiddenSecrets(['first-"secret"\\/one', "second-secret-of-two", "short"]);
+  const stars = (text: string) => "*".repeat(text.length);
+
+  it.each([1, 2, 5, 1_000])("are masked as they are, and as JSON shows them, in pieces of %i bytes", (length) => {
+    const masked = [
+      'first-"secret"\\/one',
+      'first-\\"secret\\"\\\\/one',
+      'first-\\"secret\\"\\\\\\/one',
+      "second-secret-of-two",
+    ];
+    const text = `short ${masked.join(" second-secret- first-")} first-\\"secr`;
+    const pieces = text.match(new RegExp(`.{1,${length}}`, "g")) ?? [];
+    expect(shownWithout(secrets, pieces)).toBe(
+      `short ${masked.map(stars).join(" second-secret- first-")} first-\\"secr`,
+    );
   });
 });

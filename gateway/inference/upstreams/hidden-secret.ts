@@ -1,5 +1,23 @@
 const star = 0x2a;
 
+/**
+ * Anything shorter is not treated as a secret: servers that check none are given any word, which may also occur in an
+ * error.
+ */
+const lengthMin = 16;
+
+/** These secrets, each as it is and as JSON may show it. */
+export function hiddenSecrets(secrets: readonly string[]): readonly HiddenSecret[] {
+  const forms = secrets.filter(({ length }) => length >= lengthMin).flatMap(formsOf);
+  return [...new Set(forms)].map((form) => new HiddenSecret(form));
+}
+
+function formsOf(secret: string): string[] {
+  const escaped = JSON.stringify(secret).slice(1, -1);
+  // Some servers, such as those in PHP, also escape slashes.
+  return [secret, escaped, escaped.replaceAll("/", "\\/")];
+}
+
 /** A secret that no answer may show, prepared for searching. */
 export class HiddenSecret {
   readonly text: string;
@@ -24,14 +42,21 @@ export class HiddenSecret {
   }
 }
 
-/** Masks a secret with stars, even if it is spread over several pieces. */
+/** Masks secrets with stars, even if they are spread over several pieces. Each filter masks one, and hands on the rest. */
 export class SecretFilter {
   readonly #secret: HiddenSecret;
+  readonly #next: SecretFilter | undefined;
   /** The end of what has come, if it may be the beginning of the secret. */
   #kept: Buffer | undefined;
 
-  constructor(secret: HiddenSecret) {
+  private constructor(secret: HiddenSecret, next: SecretFilter | undefined) {
     this.#secret = secret;
+    this.#next = next;
+  }
+
+  /** Undefined if there are none. */
+  static of(secrets: readonly HiddenSecret[]): SecretFilter | undefined {
+    return secrets.reduceRight<SecretFilter | undefined>((next, secret) => new SecretFilter(secret, next), undefined);
   }
 
   /**
@@ -42,13 +67,17 @@ export class SecretFilter {
     const bytes = this.#kept ? Buffer.concat([this.#kept, piece]) : piece;
     const end = this.#beginningFrom(this.#hide(bytes), bytes);
     this.#kept = end === bytes.length ? undefined : bytes.subarray(end);
-    if (end === bytes.length) return bytes;
-    return end === 0 ? undefined : bytes.subarray(0, end);
+    const shown = end === bytes.length ? bytes : bytes.subarray(0, end);
+    if (shown.length === 0) return undefined;
+    return this.#next ? this.#next.add(shown) : shown;
   }
 
   /** What was held back, once the text has ended. */
   rest(): Buffer | undefined {
-    return this.#kept;
+    const kept = this.#kept;
+    if (!this.#next) return kept;
+    const parts = [kept && this.#next.add(kept), this.#next.rest()].filter((part) => part !== undefined);
+    return parts.length > 0 ? Buffer.concat(parts) : undefined;
   }
 
   /** Masks the secret wherever it is complete. Returns the position from which it no longer fits. */

@@ -1,15 +1,12 @@
 import type { DialectName } from "../../dialects/dialect-name.ts";
 import { type CallName, callNames } from "../calls.ts";
 import type { Connections } from "./connections.ts";
-import { HiddenSecret } from "./hidden-secret.ts";
+import { type HiddenSecret, hiddenSecrets } from "./hidden-secret.ts";
 import type { UpstreamTimeouts } from "./upstream-timeouts.ts";
 import type { UpstreamDefinition } from "./upstreams-file.ts";
 
-/**
- * Anything shorter is not treated as a secret: servers that check none are given any word, which may also occur in an
- * error.
- */
-const secretLengthMin = 16;
+/** Names of headers, and of parameters of an address, whose values are secrets. */
+const secretNames = /auth|cookie|credential|key|password|secret|token/i;
 
 /** A server that requests are sent to. */
 export class Upstream {
@@ -17,12 +14,13 @@ export class Upstream {
   readonly #definition: UpstreamDefinition;
   readonly #paths: ReadonlyMap<CallName, string>;
   #secret: string | undefined;
-  #hiddenSecret: HiddenSecret | undefined;
+  #hiddenSecrets: readonly HiddenSecret[];
 
   constructor(definition: UpstreamDefinition, connections: Connections, secret: string | undefined) {
     this.#definition = definition;
     this.connections = connections;
-    if (secret !== undefined) this.setSecret(secret);
+    this.#secret = secret;
+    this.#hiddenSecrets = hiddenSecrets(secretsOf(definition, secret));
     const { pathname, search } = definition.baseUrl;
     const path = pathname.replace(/\/+$/, "");
     this.#paths = new Map(callNames.map((call) => [call, `${path}/${call}${search}`]));
@@ -96,21 +94,27 @@ export class Upstream {
     return credential && this.#secret !== undefined ? [credential.header, credential.prefix + this.#secret] : undefined;
   }
 
-  /** The part of the credential that no answer may show; undefined if there is nothing to hide. */
-  get hiddenSecret(): HiddenSecret | undefined {
-    return this.#hiddenSecret;
+  /** What no answer may show. */
+  get hiddenSecrets(): readonly HiddenSecret[] {
+    return this.#hiddenSecrets;
   }
 
   /** Only for the table, when the file of a secret has changed. */
   setSecret(secret: string): void {
     this.#secret = secret;
-    this.#hiddenSecret = secret.length < secretLengthMin ? undefined : new HiddenSecret(secret);
+    this.#hiddenSecrets = hiddenSecrets(secretsOf(this.#definition, secret));
   }
 
   /** Only for the table. */
   get definition(): UpstreamDefinition {
     return this.#definition;
   }
+}
+
+/** The credential, and the words of what the table itself holds where secrets are expected, such as in authorization. */
+function secretsOf({ headers, baseUrl }: UpstreamDefinition, credential: string | undefined): string[] {
+  const named = [...Object.entries(headers), ...baseUrl.searchParams].filter(([name]) => secretNames.test(name));
+  return [credential ?? "", ...named.flatMap(([, value]) => value.split(/\s+/))];
 }
 
 function matches(pattern: string, model: string): boolean {
