@@ -1,4 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
@@ -22,6 +24,7 @@ const event = 'data: {"choices":[{"delta":{"content":"é"}}]}\n\n';
 
 let upstream: HostileUpstream;
 let stranger: HostileUpstream;
+const plain = createServer();
 let stack: InferenceStack;
 
 beforeAll(async () => {
@@ -33,8 +36,15 @@ beforeAll(async () => {
   upstream = await start("known");
   stranger = await start("unknown");
   setDefaultCACertificates([...trusted, readFileSync(join(folder, "known", "ca.crt"), "utf8")]);
+  await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+  const at = (name: string, url: string) => entryOf({ url }, { name, models: [name] });
   stack = await startInferenceStack({
-    upstreams: [entryOf(stranger, { name: "stranger", models: ["stranger"] }), entryOf(upstream)],
+    upstreams: [
+      at("stranger", stranger.url),
+      at("plain", `https://127.0.0.1:${(plain.address() as AddressInfo).port}/v1`),
+      at("nowhere", "https://no..where/v1"),
+      entryOf(upstream),
+    ],
   });
 });
 
@@ -42,6 +52,7 @@ afterAll(async () => {
   await stack.close();
   await upstream.stop();
   await stranger.stop();
+  plain.close();
   setDefaultCACertificates(trusted);
   rmSync(folder, { recursive: true });
 });
@@ -109,4 +120,15 @@ it("does not connect to an upstream with an untrusted certificate", async () => 
   expect(answer.status).toBe(502);
   expect(await answer.text()).toContain("The upstream stranger cannot be reached (UNABLE_TO_VERIFY_LEAF_SIGNATURE).");
   expect(stranger.received).toEqual([]);
+});
+
+it.each([
+  ["stranger", "UNABLE_TO_VERIFY_LEAF_SIGNATURE", "has to check its certificate"],
+  ["plain", "ERR_SSL_WRONG_VERSION_NUMBER", "may have to change its address"],
+  ["nowhere", "ENOTFOUND", "may have to change its address"],
+])("says what to mend if waiting does not help: %s (%s)", async (model, code, whatHelps) => {
+  const answer = await stack.send("chat/completions", { ...request, model });
+  expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([502, "false"]);
+  const message = `The upstream ${model} cannot be reached (${code}). Whoever runs this gateway ${whatHelps}.`;
+  expect(await answer.json()).toMatchObject({ error: { message } });
 });

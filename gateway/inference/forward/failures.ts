@@ -25,6 +25,8 @@ export interface Failure {
   readonly kind: FailureKind;
   /** What happened, to be read after "The upstream x". It contains no address and no value. */
   readonly reason: string;
+  /** Of the operating system or of TLS, if there was no connection. */
+  readonly code?: string;
 }
 
 export const stopping: Failure = { kind: "stopping", reason: "was not waited for any longer: this gateway stops" };
@@ -49,15 +51,26 @@ export function failureError(failure: Failure, { name, concurrencyMax }: Upstrea
   const headers = { "x-setpoint-upstream": name };
   const message = `The upstream ${name} ${failure.reason}.`;
   const status = statusOf(failure);
-  if (failure.kind === "bad_answer") {
-    const whatHelps = "Whoever runs this gateway may have to change its address.";
-    return new HttpError(status, `${message} ${whatHelps}`, { ...headers, ...doNotRetry });
-  }
+  const whatHelps = mendOf(failure);
+  if (whatHelps) return new HttpError(status, `${message} ${whatHelps}`, { ...headers, ...doNotRetry });
   if (status !== 429 && status !== 503) return new HttpError(status, `${message} Try again in a moment.`, headers);
   const wait = `${message} ${waitAsTold}`;
   if (status === 503) return new HttpError(status, wait, { ...headers, "retry-after": retryAfterSeconds });
   return tooManyRequests(wait, nothingLeft(concurrencyMax), headers);
 }
+
+/** What has to be mended; undefined if waiting may help. */
+function mendOf({ kind, code = "" }: Failure): string | undefined {
+  if (kind === "bad_answer" || wrongAddress.test(code)) {
+    return "Whoever runs this gateway may have to change its address.";
+  }
+  if (wrongCertificate.test(code)) return "Whoever runs this gateway has to check its certificate.";
+  return undefined;
+}
+
+/** There is no such name, or nothing that speaks TLS. */
+const wrongAddress = /^(?:ENOTFOUND|ERR_SSL_WRONG_VERSION_NUMBER)$/;
+const wrongCertificate = /CERT|SIGNATURE|^HOSTNAME_|^INVALID_/;
 
 /** A code of the operating system or of TLS, such as that of a certificate that is not trusted. */
 const saneCode = /^[A-Z][A-Z0-9_]{1,63}$/;
@@ -79,7 +92,7 @@ export function failureOf(error: Error, { isSent, mayBeStale, hasReceived, isAns
   const code = String((error as NodeJS.ErrnoException).code ?? "");
   if (!isSent) {
     const detail = saneCode.test(code) ? ` (${code})` : "";
-    return { kind: "unreachable", reason: `cannot be reached${detail}` };
+    return { kind: "unreachable", reason: `cannot be reached${detail}`, code };
   }
   if (!isAnswered && error instanceof MalformedAnswer) {
     return { kind: "bad_answer", reason: `did not answer in HTTP (${error.message})` };
