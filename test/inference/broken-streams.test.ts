@@ -246,6 +246,15 @@ describe("an upstream answer", () => {
     await expect(stack.send("chat/completions", { model: "m" }).then((answer) => answer.text())).rejects.toThrow();
   });
 
+  it.each(["none", "identity", ""])("that claims the encoding %j and breaks ends with an error event", async (name) => {
+    const head = streamHead.replace("\r\n", `\r\ncontent-encoding: ${name}\r\n`);
+    upstream.script = (_request, socket) => {
+      socket.write(Buffer.concat([Buffer.from(head), chunkOf("data: 1\n\ndata: hal")]), () => socket.destroy());
+    };
+    const text = await (await stack.send("messages", { model: "m", stream: true })).text();
+    expect(text).toMatch(/^data: 1\n\nevent: error\ndata: /);
+  });
+
   it.each([
     ["is shorter than announced", headOf(200, { "content-type": "application/json", "content-length": "100" })],
     ["is chunked and never ends", headOf(200, { "content-type": "application/json", "transfer-encoding": "chunked" })],

@@ -41,6 +41,11 @@ export function isEventStream({ "content-type": type }: AnswerHeaders): boolean 
   return eventStream.test(typeof type === "string" ? type : (type?.[0] ?? ""));
 }
 
+/** Some servers name an encoding that is none, so that nothing between them and the client compresses a stream. */
+export function isEncoded({ "content-encoding": encoding = "" }: AnswerHeaders): boolean {
+  return typeof encoding !== "string" || !/^(?:identity|none)?$/i.test(encoding);
+}
+
 const longestWaitMs = 2_000;
 
 /** How long an upstream asks to wait, if that is short enough to wait for here. */
