@@ -5,8 +5,9 @@
 export const buildSources: readonly string[] = [
   "gateway/console/build.ts",
   "gateway/console/app/**/*.{ts,tsx,js,css,html,json,svg,woff2}",
+  "gateway/dialects/system-prompt.ts",
   "gateway/json/refusal-texts.ts",
-  "services/platform/domain/limits.ts",
-  "services/platform/json/json-*.ts",
+  "services/platform/domain/{domain-error,limits}.ts",
+  "services/platform/json/{field-path,json-*}.ts",
   "package-lock.json",
 ];

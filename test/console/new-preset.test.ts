@@ -94,6 +94,49 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     expect(await on.faults()).toEqual([]);
   });
 
+  it.each([
+    [
+      "Chat completions",
+      '{"messages": [{"role": "system", "content": "Be\\nbrief."}, {"role": "user", "content": "Hi"}]}',
+    ],
+    [
+      "Messages",
+      '{"messages": [{"role": "user", "content": "Hi"}], "system": [{"type": "text", "text": "Be\\nbrief."}]}',
+    ],
+    ["Responses", '{"input": "Hi", "instructions": "Be\\nbrief."}'],
+  ])("takes the system prompt out of a pasted request: %s", { timeout: timeoutMs }, async (dialect, request) => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    const pasted = `{"model": "m", "max_tokens": 7, "temperature": 1.0, "max_output_tokens": 7, ${request.slice(1)}`;
+    const paste = async (slug: string) => {
+      await on.open(path);
+      await page.locator(".cm-content").waitFor();
+      await page.getByRole("radio", { name: new RegExp(`^${dialect}`) }).check();
+      await writeSlug(on, slug);
+      await writeConfig(on, pasted);
+    };
+    const create = async (slug: string) => {
+      await press(on, "Create preset");
+      await page.getByText(`${slug} was created, and serves v1.`).waitFor();
+      return stored(slug);
+    };
+    // What is not in the field above is not kept, as the note says.
+    const left = freshName("left");
+    await paste(left);
+    await page.getByText(/presets have no such field: .*(messages|input)/).waitFor();
+    expect((await create(left)).system_prompt).toBe(null);
+
+    const whole = freshName("whole");
+    await paste(whole);
+    await press(on, "Use its system prompt");
+    expect(await page.locator("#prompt:focus").inputValue()).toBe("Be\nbrief.");
+    await expect.poll(() => page.locator(".cm-content").innerText()).toContain('"temperature": 1.0');
+    expect(await page.locator(".cm-content").innerText()).not.toContain("Hi");
+    expect(await page.getByRole("button", { name: /its system prompt/ }).count()).toBe(0);
+    expect((await create(whole)).system_prompt).toBe("Be\nbrief.");
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("loses no keystroke on a slow machine", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;

@@ -1,4 +1,4 @@
-import { membersOf, pieceAt } from "../json/json-pieces.ts";
+import { membersOf, type Piece, pieceAt } from "../json/json-pieces.ts";
 import type { Answer } from "./request.ts";
 import { inWorkspace } from "./session.ts";
 import type { Dialect, One, PresetVersion, PresetWithVersion, SessionWorkspace } from "./types.ts";
@@ -47,10 +47,18 @@ function contentFrom(version: PresetVersion, config: string): VersionContent {
   };
 }
 
+/** The fields of a request that hold its system prompt and its messages. None of them is a field of a config. */
+const promptFields: readonly string[] = ["messages", "system", "instructions", "input"];
+
+/** The members of a config, without those that belong to a whole request. */
+export function settingsOf(config: string): Piece[] {
+  return membersOf(config).filter(({ key }) => !promptFields.includes(key));
+}
+
 /** The body of an inference request that becomes a version with this content. `config` is the text of a JSON object. */
 export function creationBody(dialect: Dialect, config: string, prompt: string): string {
   const text = prompt === "" ? undefined : JSON.stringify(prompt);
-  const members = membersOf(config).map(({ key, text: value }) => `${JSON.stringify(key)}:${value}`);
+  const members = settingsOf(config).map(({ key, text: value }) => `${JSON.stringify(key)}:${value}`);
   if (dialect === "chat/completions")
     members.push(text ? `"messages":[{"role":"system","content":${text}}]` : '"messages":[]');
   if (dialect === "messages") members.push('"messages":[]', ...(text ? [`"system":${text}`] : []));

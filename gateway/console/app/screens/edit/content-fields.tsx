@@ -1,8 +1,11 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import type { Issue } from "../../api/api-error.ts";
+import { settingsOf } from "../../api/presets.ts";
 import type { Dialect } from "../../api/types.ts";
+import { objectFrom } from "../../json/json-pieces.ts";
 import { ConfigEditor } from "./config-editor.tsx";
 import { unkeptFieldsNote } from "./dropped-fields.tsx";
+import { pastedPrompt } from "./pasted-prompt.ts";
 
 interface ContentFieldsProps {
   readonly dialect: Dialect;
@@ -20,6 +23,8 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
   const promptIssues = issues.filter(isAboutPrompt);
   const configIssues = useMemo(() => issues.filter((issue) => !isAboutPrompt(issue)), [issues]);
   const unkept = useMemo(() => (configFault ? "" : unkeptFieldsNote(config, dialect)), [config, configFault, dialect]);
+  const pasted = useMemo(() => (configFault ? "" : pastedPrompt(config)), [config, configFault]);
+  const promptField = useRef<HTMLTextAreaElement>(null);
   // Whoever comes back to errors is taken to the first one, which may be far below a long prompt.
   const [wanted, setWanted] = useState(() => {
     const [first] = promptIssues.length > 0 ? [] : configIssues;
@@ -36,6 +41,7 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
         </div>
         <textarea
           id="prompt"
+          ref={promptField}
           class="prompt-field"
           rows={8}
           placeholder="Instructions for the model before every conversation"
@@ -77,6 +83,18 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
             <span class={unkept ? "unkept small wrap" : "muted small"}>
               {unkept || "Valid JSON. The rules of each field are checked when you save."}
             </span>
+          )}
+          {pasted && (
+            <button
+              type="button"
+              class="button small"
+              onClick={() => {
+                change({ prompt: pasted, config: objectFrom(settingsOf(config)) });
+                promptField.current?.focus();
+              }}
+            >
+              {prompt === "" ? "Use its system prompt" : "Replace the system prompt with its own"}
+            </button>
           )}
         </div>
       </div>
