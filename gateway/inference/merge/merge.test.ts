@@ -121,6 +121,7 @@ describe("merged models", () => {
     [{ model: "@preset/a" }, { models: [] }, "model is required: the preset a@7 names none"],
     [{ models: ["@preset/b"] }, { model: "p" }, "models must not hold a reference to a preset"],
     [{ model: "m", models: ["n@preset/b"] }, {}, "models must not hold a reference to a preset"],
+    [{ models: ["@Presets/b"] }, { model: "p" }, "models must not hold a reference to a preset"],
     [{ models: [1] }, {}, "models must be a list of names"],
     [{ models: [""] }, {}, "models must be a list of names"],
     [{ models: "m" }, {}, "models must be a list of names"],

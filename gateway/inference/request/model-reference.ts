@@ -21,17 +21,19 @@ export interface ModelReference {
 /** What comes before a slug in the name of a model. */
 export const presetMark = "@preset/";
 
-/** Whether a name of a model refers to a preset. */
+/** No model is named like these, so a preset is meant, also where it is misspelt. */
+const meantPreset = /^\s*@presets?\b|@presets?\//i;
+
+/** Whether a name of a model refers to a preset, or tries to. */
 export function namesPreset(model: string): boolean {
-  return model.includes(presetMark);
+  return meantPreset.test(model);
 }
 
 /** Reads the member `model`. Throws if it is not a name, or if its reference to a preset is malformed. */
 export function modelReferenceAt(source: JsonSource, place: MemberPlace): ModelReference {
   const name = nameAt(source, place, "model");
   const at = name.indexOf(presetMark);
-  // No model is named like these, so a preset was meant.
-  if (at === -1 ? /^\s*@presets?\b/i.test(name) : /^\s/.test(name)) throw invalid("model", howToWrite.model);
+  if (at === -1 ? namesPreset(name) : /^\s/.test(name)) throw invalid("model", howToWrite.model);
   if (at !== -1)
     return { model: name.slice(0, at), preset: referenceFrom(name.slice(at + presetMark.length), "model") };
   return { model: name, preset: undefined };

@@ -47,6 +47,7 @@ describe("the preset reference of a request", () => {
     ...["@preset/a@1@", "@preset/-a", "@preset/a b", "@preset/a/b", "@preset/a@preset/b", "@preset/a@1.0", "@preset/é"],
     ...["@preset/a:free", "m@preset/", "@preset", "@preset:a", "@Preset/a", "@presets/a", `@preset/${"a".repeat(129)}`],
     ...["@preset/a@12345678901", "@preset/ a", "@preset/a ", " @preset/a", " m@preset/a", "\n@presets/a"],
+    ...["m@Preset/a", "m@presets/a"],
   ])("is rejected as the model %j, with what to write", (model) => {
     expect(() => referenceIn({ model })).toThrow(/^model must be written @preset\/slug, @preset\/slug@7 or/);
   });
