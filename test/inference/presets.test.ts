@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { answerWith, HostileUpstream, streamOf } from "../support/hostile-upstream.ts";
 import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
@@ -79,6 +80,14 @@ describe("a request with a preset", () => {
     const [comment, ...events] = (await answer.text()).split("\n\n");
     expect(JSON.parse(comment?.replace(/^: /, "") ?? "")).toMatchObject({ preset: { slug: "bot" } });
     expect(events).toEqual(["data: 1", ""]);
+  });
+
+  it("has its provenance in a header of a stream that is compressed, into which nothing can be written", async () => {
+    const encoded = { "content-type": "text/event-stream", "content-encoding": "gzip" };
+    upstream.script = answerWith(200, gzipSync("data: 1\n\n"), encoded);
+    const answer = await stack.send("chat/completions", { model: "@preset/bot", messages, stream: true }, explained);
+    expect(JSON.parse(answer.headers.get("x-setpoint-provenance") ?? "{}")).toMatchObject({ preset: { slug: "bot" } });
+    expect(await answer.text()).toBe("data: 1\n\n");
   });
 
   it("has its provenance without fields if they do not fit into a header", async () => {

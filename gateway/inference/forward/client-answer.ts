@@ -129,7 +129,7 @@ export class ClientAnswer {
     if (dialect === "messages") own["request-id"] = reply.request.id;
     own["x-setpoint-upstream"] = this.#upstream.name;
     if (isStream) own["x-accel-buffering"] = "no";
-    else if (explanation !== undefined) own["x-setpoint-provenance"] = explanation;
+    if (!this.#events && explanation !== undefined) own["x-setpoint-provenance"] = explanation;
     // While draining, requests are still answered, and their connections closed.
     if (isDraining) own.connection = "close";
     if (this.#events || this.#encoded || status === 204) delete own["content-length"];
