@@ -74,6 +74,20 @@ describe.skipIf(!browserPath)("the console on a phone, on paper and in large tex
     expect(await width()).toBe(before);
   });
 
+  it("shows why a form was refused, however low the window is", async () => {
+    const { page, open } = await signedIn({ width: 720, height: 450 });
+    await open("/default/team");
+    await page.getByRole("button", { name: "Create a workspace" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Another");
+    await dialog.getByLabel("Slug").fill("default");
+    await page.keyboard.press("Enter");
+    const refusal = dialog.getByRole("alert");
+    await refusal.waitFor();
+    const [box, buttons] = [await refusal.boundingBox(), await dialog.locator(".dialog-actions").boundingBox()];
+    expect((box?.y ?? 1e6) + (box?.height ?? 0)).toBeLessThanOrEqual(buttons?.y ?? 0);
+  });
+
   it("begins the list of shortcuts with its title, however low the window is", async () => {
     const { page } = await signedIn({ width: 844, height: 390 });
     await page.keyboard.press("?");

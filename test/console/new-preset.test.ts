@@ -334,6 +334,22 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     expect(await on.faults()).toEqual([]);
   });
 
+  it("sees that nothing was created, however far down the button was pressed", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    await on.open(path);
+    await page.locator(".cm-content").waitFor();
+    await writeSlug(on, "far-down");
+    await page.getByLabel("System prompt").fill("A line.\n".repeat(60));
+    await page.route("**/api/v1/presets/far-down/**", (route) =>
+      route.fulfill({ status: 503, json: { error: { code: 503, message: "Later." } } }),
+    );
+    await page.mouse.wheel(0, 3_000);
+    await expect.poll(() => page.evaluate("scrollY")).toBeGreaterThan(300);
+    await page.getByRole("button", { name: "Create preset" }).click();
+    await expect.poll(async () => (await page.getByRole("alert").boundingBox())?.y ?? -1).toBeGreaterThan(0);
+  });
+
   it("sees why a key is not permitted, without a mouse", { timeout: timeoutMs }, async () => {
     const { stack } = underTest;
     const { secret } = await stack.tenants.createKey(stack, { permissions: ["presets:read"] });

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api/api-error.ts";
 import { ActionButton } from "./action-button.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -42,9 +42,14 @@ export function FormDialog(props: FormDialogProps) {
     }
     setBusy(false);
   };
+  const form = useRef<HTMLFormElement>(null);
+  // The button can be pressed from anywhere in a long form, but an error is shown at its end.
+  useEffect(() => {
+    if (error) form.current?.querySelector(".error-panel")?.scrollIntoView({ block: "nearest" });
+  }, [error]);
   return (
     <Dialog title={title} close={close} isDismissible={!isBusy}>
-      <form class="stack" onSubmit={onSubmit}>
+      <form class="stack" ref={form} onSubmit={onSubmit}>
         {children(faultOf)}
         {error && <ErrorPanel error={error}>{explain?.(error)}</ErrorPanel>}
         <div class="dialog-actions">

@@ -56,6 +56,10 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
   useEffect(() => {
     if (creation.isTaken) form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
   }, [creation.isTaken]);
+  // The button can be pressed from anywhere in a long prompt, but an error is shown at the top.
+  useEffect(() => {
+    if (creation.error) scrollTo(0, 0);
+  }, [creation.error]);
 
   const slugFault = creation.isTaken ? (
     <>
