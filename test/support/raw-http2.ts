@@ -21,6 +21,7 @@ const bodies = new Map([
 /** A client that sends handwritten frames, and a server that answers them. */
 export class RawHttp2 {
   readonly client: Socket;
+  readonly #others: Socket[] = [];
   /** The frames that the server has sent. */
   readonly frames: { type: number; bits: number; streamId: number; payload: Buffer }[] = [];
   readonly connections: ServerConnection[];
@@ -57,8 +58,20 @@ export class RawHttp2 {
     return new RawHttp2(server);
   }
 
+  /** Opens so many more connections to the server. What it sends to them is dropped. */
+  connectOthers(count: number): Socket[] {
+    const { port } = this.#server.address() as AddressInfo;
+    const others = Array.from({ length: count }, () =>
+      connect(port, "127.0.0.1")
+        .on("error", () => {})
+        .resume(),
+    );
+    this.#others.push(...others);
+    return others;
+  }
+
   close(): void {
-    this.client.destroy();
+    for (const client of [this.client, ...this.#others]) client.destroy();
     for (const connection of this.connections) connection.destroy();
     this.#server.close();
   }

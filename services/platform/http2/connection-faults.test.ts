@@ -193,3 +193,33 @@ describe("a connection is closed by", () => {
     await expect.poll(() => peer.connections[0]?.destroyed).toBe(true);
   });
 });
+
+describe("what many peers make us hold together is limited", () => {
+  it("if they do not complete their headers", async () => {
+    const part = frame(frameTypes.continuation, 0, 1, Buffer.alloc(16_000));
+    const others = peer.connectOthers(500);
+    for (const other of others) {
+      other.write(Buffer.concat([preface, settingsFrame({}), headers(1, request(), 0), ...Array(15).fill(part)]));
+    }
+    await expect.poll(() => others.filter(({ closed }) => closed).length).toBeGreaterThan(0);
+    peer.send(headers(1));
+    await expect.poll(() => peer.requests).toBe(1);
+  });
+
+  it("if they keep asking and read nothing", async () => {
+    const others = peer.connectOthers(16);
+    const pings = Buffer.concat([preface, settingsFrame({}), ...Array(800_000).fill(ping())]);
+    for (const other of others) {
+      other.pause();
+      other.write(pings);
+    }
+    const unread = () => peer.sockets.reduce((sum, { writableLength }) => sum + writableLength, 0);
+    let most = 0;
+    const destroyed = () => {
+      most = Math.max(most, unread());
+      return peer.sockets.filter((socket) => socket.destroyed).length;
+    };
+    await expect.poll(destroyed, { interval: 10 }).toBeGreaterThanOrEqual(8);
+    expect(most).toBeLessThan(40 * 1024 * 1024);
+  });
+});

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { ByteBudget, Reservation } from "../memory/byte-budget.ts";
 import { TransientMap } from "../memory/transient-map.ts";
 import {
   goawayFrame,
@@ -34,6 +35,16 @@ interface Side {
   readonly window: number;
 }
 
+/**
+ * What a peer may make us hold outside of calls: answers that it does not read, and headers that it does not complete.
+ * Only one that keeps asking and reads nothing reaches the maximum.
+ */
+const heldBytesMax = 4 * 1024 * 1024;
+/** So much of it is not counted below: data alone takes no more. */
+const uncountedBytes = 160 * 1024;
+/** The rest, of all peers together: anyone can open hundreds of connections. */
+const heldByAll = new ByteBudget(32 * 1024 * 1024);
+
 /** How long the peer may take to close its side of a connection that we have ended. */
 const lingerMs = 1_000;
 
@@ -51,6 +62,7 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
   readonly #side: Side;
   #receiveWindow: number;
   readonly #onPingAnswers: (() => void)[] = [];
+  readonly #held = new Reservation(heldByAll);
   #isClosing = false;
   /** Whether it was ended because of what the peer did. */
   #hasFailed = false;
@@ -65,7 +77,11 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     // Reported by its close. But an error without a listener would end the process.
     socket.on("error", () => {});
     socket.on("end", () => this.destroy());
-    socket.on("close", () => this.closed());
+    socket.on("close", () => {
+      this.#held.release();
+      this.closed();
+    });
+    socket.on("drain", () => this.#countHeld());
     // Whoever looked at its first byte may have paused it.
     socket.resume();
     this.#sendPreface();
@@ -255,13 +271,21 @@ export abstract class Http2Connection implements StreamOwner, InboxListener {
     try {
       this.#inbox.read(chunk);
       this.outbox.uncork();
-      if (this.outbox.isFlooded) this.destroy();
+      if (!this.#countHeld()) this.destroy();
     } catch (error) {
       const isPeers = error instanceof ConnectionError;
       // A fault of ours: it ends this connection, not the process, but must not go unnoticed.
       if (!isPeers) process.emitWarning(error as Error);
       this.#fail(isPeers ? error.code : errorCodes.internal);
     }
+  }
+
+  /** Returns whether there is room for what this peer makes us hold. */
+  #countHeld(): boolean {
+    const bytes = this.outbox.unreadBytes + this.#inbox.unfinishedBytes;
+    const counted = Math.max(0, bytes - uncountedBytes);
+    this.#held.shrinkTo(counted);
+    return bytes <= heldBytesMax && (counted === this.#held.bytes || this.#held.grow(counted - this.#held.bytes));
   }
 
   /** Undefined if it has ended; its frames may still be on their way. */

@@ -47,8 +47,8 @@ interface OpenBlock {
 const blockBytesMax = 4 * headerListBytesMax;
 const priorityBytes = 5;
 const goawayBytes = 8;
-/** Counted per frame, so that headers cannot continue forever in empty frames. */
-const frameOverhead = 32;
+/** What keeping a frame takes beside its content, so that headers cannot continue forever in empty frames. */
+const frameOverhead = 256;
 
 /** Reads what arrives on one connection, and checks that every frame is valid by itself (RFC 9113, 4 and 6). */
 export class Inbox {
@@ -68,6 +68,11 @@ export class Inbox {
   /** Whether the peer has sent its first settings. */
   get hasSettings(): boolean {
     return this.#hasSettings;
+  }
+
+  /** What is kept of headers that are not complete yet. */
+  get unfinishedBytes(): number {
+    return this.#block?.bytes ?? 0;
   }
 
   /** Throws ConnectionError where the peer breaks a rule, and whatever the listener throws. */

@@ -9,8 +9,6 @@ import type { Http2Stream } from "./stream.ts";
 
 /** While the socket has this much to send, data waits in its stream, where it is counted. */
 const unsentBytesMax = 64 * 1024;
-/** Only a peer that keeps asking and reads no answers leaves this much unread. */
-const controlBytesMax = 4 * 1024 * 1024;
 /** If we sent nothing for this long, the peer may have given up the connection. */
 const silenceMs = 1_000;
 /** Smaller pieces are copied together and sent as one. */
@@ -130,9 +128,9 @@ export class Outbox {
     this.#blocked.delete(stream);
   }
 
-  /** Whether the peer makes us write without reading any of it. */
-  get isFlooded(): boolean {
-    return this.#frameBytes + this.#socket.writableLength > controlBytesMax;
+  /** What was written and the peer has not read yet, beside the data that waits in its stream. */
+  get unreadBytes(): number {
+    return this.#frameBytes + this.#socket.writableLength;
   }
 
   #sendFrom(stream: Http2Stream, framesMax: number): void {
