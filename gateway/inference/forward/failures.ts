@@ -51,25 +51,24 @@ export function failureError(failure: Failure, { name, concurrencyMax }: Upstrea
   const headers = { "x-setpoint-upstream": name };
   const message = `The upstream ${name} ${failure.reason}.`;
   const status = statusOf(failure);
-  const whatHelps = mendOf(failure);
-  if (whatHelps) return new HttpError(status, `${message} ${whatHelps}`, { ...headers, ...doNotRetry });
+  const fault = permanentFaultOf(failure);
+  if (fault) return new HttpError(status, `${message} ${fault}`, { ...headers, ...doNotRetry });
+  if (failure.code === "ENOTFOUND") return new HttpError(status, `${message} ${maybeWrongAddress}`, headers);
   if (status !== 429 && status !== 503) return new HttpError(status, `${message} Try again in a moment.`, headers);
   const wait = `${message} ${waitAsTold}`;
   if (status === 503) return new HttpError(status, wait, { ...headers, "retry-after": retryAfterSeconds });
   return tooManyRequests(wait, nothingLeft(concurrencyMax), headers);
 }
 
-/** What has to be mended; undefined if waiting may help. */
-function mendOf({ kind, code = "" }: Failure): string | undefined {
-  if (kind === "bad_answer" || wrongAddress.test(code)) {
-    return "Whoever runs this gateway may have to change its address.";
-  }
+const maybeWrongAddress = "Whoever runs this gateway may have to change its address.";
+
+/** What has to be mended; undefined if waiting may help, as it may with a name that has no address at the moment. */
+function permanentFaultOf({ kind, code = "" }: Failure): string | undefined {
+  if (kind === "bad_answer" || code === "ERR_SSL_WRONG_VERSION_NUMBER") return maybeWrongAddress;
   if (wrongCertificate.test(code)) return "Whoever runs this gateway has to check its certificate.";
   return undefined;
 }
 
-/** There is no such name, or nothing that speaks TLS. */
-const wrongAddress = /^(?:ENOTFOUND|ERR_SSL_WRONG_VERSION_NUMBER)$/;
 const wrongCertificate = /CERT|SIGNATURE|^HOSTNAME_|^INVALID_/;
 
 /** A code of the operating system or of TLS, such as that of a certificate that is not trusted. */
