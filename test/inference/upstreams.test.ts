@@ -268,18 +268,18 @@ describe("a credential", () => {
   it("that the table itself holds in a header or in an address is masked, but not other headers", async () => {
     await useOne();
     const [inHeader, inAddress] = [`${secret}-in-header`, `${secret}-in-address`];
-    const headers = { Authorization: `Bearer ${inHeader}`, "anthropic-beta": "some-feature-2023-06-01" };
+    const headers = { Authorization: `Bearer ${inHeader}`, "x-auth-type": "some-type-of-authorization" };
     const base_url = `${upstream.url}?key=${inAddress}`;
     await stack.file.write({ upstreams: [entry("keyed", { base_url, headers })] });
     await becomes(() => statusOf("keyed/x"), 200);
     upstream.script = (request, socket) => {
-      const { authorization, "anthropic-beta": beta } = request.headers;
-      const sent = `${authorization} ${request.requestLine} ${beta}`;
+      const { authorization, "x-auth-type": type } = request.headers;
+      const sent = `${authorization} ${request.requestLine} ${type}`;
       return answerWith(401, sent, { "openai-organization": sent })(request, socket);
     };
     const answer = await stack.send("chat/completions", { model: "keyed/x" });
     const [stars, others] = [inHeader, inAddress].map((each) => "*".repeat(each.length));
-    const shown = `Bearer ${stars} POST /v1/chat/completions?key=${others} HTTP/1.1 some-feature-2023-06-01`;
+    const shown = `Bearer ${stars} POST /v1/chat/completions?key=${others} HTTP/1.1 some-type-of-authorization`;
     expect([await answer.text(), answer.headers.get("openai-organization")]).toEqual([shown, shown]);
   });
 

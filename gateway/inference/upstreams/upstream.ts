@@ -6,7 +6,7 @@ import type { UpstreamTimeouts } from "./upstream-timeouts.ts";
 import type { UpstreamDefinition } from "./upstreams-file.ts";
 
 /** Names of headers, and of parameters of an address, whose values are secrets. */
-const secretNames = /auth|cookie|credential|key|password|secret|token/i;
+const secretNames = /(?:auth|authorization|cookie|credential|key|password|secret|token)$/i;
 
 /** A server that requests are sent to. */
 export class Upstream {
