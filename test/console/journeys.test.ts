@@ -297,6 +297,31 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     expect(await other.faults()).toEqual([]);
   });
 
+  it("changes only the line that was edited, in a prompt with line breaks of Windows", {
+    timeout: journeyTimeoutMs,
+  }, async () => {
+    const slug = freshName("windows");
+    await create(slug, { model: "a" }, "Be brief.\r\nBe kind.\r\nSay why.");
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    await on.open(`/default/presets/${slug}/edit?from=1`);
+    await tabTo(on, "System prompt", "textbox");
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.press("ArrowDown");
+    // The caret stays where it is.
+    await page.keyboard.type("Always, ");
+    await press(on, "Review the changes");
+    await page.getByText("Always, ").waitFor();
+    expect(await page.locator(".is-added").allInnerTexts()).toEqual([expect.stringContaining("Always, Be kind.")]);
+    await press(on, "Save new version");
+    await page.getByText("Saved as v2").waitFor();
+    const { json } = await underTest.stack.request<PresetJson>("GET", `/presets/${slug}`, {
+      key: underTest.stack.apiKey,
+    });
+    expect(json.data.designated_version.system_prompt).toBe("Be brief.\r\nAlways, Be kind.\r\nSay why.");
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("is told that there is no change to step to", { timeout: journeyTimeoutMs }, async () => {
     const slug = freshName("circular");
     for (const model of ["a", "b", "a"]) await create(slug, { model }, "Same.");

@@ -3,6 +3,7 @@ import type { Issue } from "../../api/api-error.ts";
 import { settingsOf } from "../../api/presets.ts";
 import type { Dialect } from "../../api/types.ts";
 import { objectFrom } from "../../json/json-pieces.ts";
+import { characterCount } from "../../ui/character-count.ts";
 import { ConfigEditor } from "./config-editor.tsx";
 import { unkeptFieldsNote } from "./dropped-fields.tsx";
 import { pastedPrompt } from "./pasted-prompt.ts";
@@ -37,7 +38,7 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
           <label class="panel-title" for="prompt">
             System prompt
           </label>
-          <span class="muted small">{prompt.length.toLocaleString("en")} characters</span>
+          <span class="muted small">{characterCount(prompt)}</span>
         </div>
         <textarea
           id="prompt"
@@ -45,10 +46,13 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
           class="prompt-field"
           rows={8}
           placeholder="Instructions for the model before every conversation"
-          value={prompt}
+          value={prompt.replaceAll("\r\n", "\n")}
           aria-invalid={promptIssues.length > 0 ? "true" : undefined}
           aria-describedby={promptIssues.length > 0 ? "prompt-faults" : undefined}
-          onInput={(event) => change({ prompt: event.currentTarget.value })}
+          onInput={({ currentTarget: { value } }) =>
+            // The field itself knows no other line breaks: those of a whole prompt would change with its first letter.
+            change({ prompt: prompt.includes("\r\n") ? value.replaceAll("\n", "\r\n") : value })
+          }
         />
         {promptIssues.length > 0 && (
           <p id="prompt-faults" class="panel-foot fault">

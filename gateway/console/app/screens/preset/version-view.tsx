@@ -4,6 +4,7 @@ import type { VersionContent } from "../../api/presets.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
 import { indented } from "../../json/json-pieces.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
+import { characterCount } from "../../ui/character-count.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Person } from "../../ui/person.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -29,7 +30,7 @@ export function VersionView({ content, query, workspace, slug }: VersionViewProp
           <span class="row">
             {prompt !== null && (
               <>
-                <span class="muted small only-wide">{prompt.length.toLocaleString("en")} characters</span>
+                <span class="muted small only-wide">{characterCount(prompt)}</span>
                 <CopyButton text={prompt} what="the prompt" />
               </>
             )}
