@@ -107,7 +107,7 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
   ])("takes the system prompt out of a pasted request: %s", { timeout: timeoutMs }, async (dialect, request) => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;
-    const pasted = `{"model": "m", "max_tokens": 7, "temperature": 1.0, "max_output_tokens": 7, ${request.slice(1)}`;
+    const pasted = `{\n\n\n\n\n\n\n\n"model": "m", "max_tokens": 7, "temperature": 1.0, "max_output_tokens": 7, ${request.slice(1)}`;
     const paste = async (slug: string) => {
       await on.open(path);
       await page.locator(".cm-content").waitFor();
@@ -128,6 +128,9 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
 
     const whole = freshName("whole");
     await paste(whole);
+    const button = page.getByRole("button", { name: "Use its system prompt" });
+    const [box, bar] = [await button.boundingBox(), await page.locator(".edit-actions").boundingBox()];
+    expect((box?.y ?? 1e6) + (box?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0);
     await press(on, "Use its system prompt");
     expect(await page.locator("#prompt:focus").inputValue()).toBe("Be\nbrief.");
     await expect.poll(() => page.locator(".cm-content").innerText()).toContain('"temperature": 1.0');

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Issue } from "../../api/api-error.ts";
 import { settingsOf } from "../../api/presets.ts";
 import type { Dialect } from "../../api/types.ts";
@@ -26,6 +26,12 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
   const unkept = useMemo(() => (configFault ? "" : unkeptFieldsNote(config, dialect)), [config, configFault, dialect]);
   const pasted = useMemo(() => (configFault ? "" : pastedPrompt(config)), [config, configFault]);
   const promptField = useRef<HTMLTextAreaElement>(null);
+  const foot = useRef<HTMLDivElement>(null);
+  const hasPasted = pasted !== "";
+  // A pasted request may fill the window, and what can be done with it is below.
+  useEffect(() => {
+    if (hasPasted) foot.current?.scrollIntoView({ block: "nearest" });
+  }, [hasPasted]);
   // Whoever comes back to errors is taken to the first one, which may be far below a long prompt.
   const [wanted, setWanted] = useState(() => {
     const [first] = promptIssues.length > 0 ? [] : configIssues;
@@ -68,7 +74,7 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
           </span>
         </div>
         <ConfigEditor text={config} issues={configIssues} wanted={wanted} change={(text) => change({ config: text })} />
-        <div class="panel-foot edit-faults" role="status">
+        <div class="panel-foot edit-faults" role="status" ref={foot}>
           {configFault ? (
             <span class="fault">{configFault}</span>
           ) : (
@@ -88,7 +94,7 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
               {unkept || "Valid JSON. The rules of each field are checked when you save."}
             </span>
           )}
-          {pasted && (
+          {hasPasted && (
             <button
               type="button"
               class="button small"
