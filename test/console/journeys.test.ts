@@ -319,6 +319,11 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
       key: underTest.stack.apiKey,
     });
     expect(json.data.designated_version.system_prompt).toBe("Be brief.\r\nAlways, Be kind.\r\nSay why.");
+    // A comparison shows line breaks that differ.
+    await create(slug, { model: "a" }, "Be brief.\nAlways, Be kind.\r\nSay why.");
+    await on.open(`/default/presets/${slug}/compare/2...3`);
+    await page.locator("del mark").getByText("␍").waitFor();
+    expect(await page.locator(".is-removed").count()).toBe(1);
     expect(await on.faults()).toEqual([]);
   });
 

@@ -127,7 +127,10 @@ function Cell({ side, sign, isTwin = false }: CellProps) {
       </span>
       <span class="diff-sign">{sign}</span>
       <Text class="diff-text">
-        {side.runs.map((run, index) => (run.isChanged ? <mark key={index}>{run.text}</mark> : run.text))}
+        {side.runs.map(({ text, isChanged }, index) =>
+          // If only the line break differs, that can be seen.
+          isChanged ? <mark key={index}>{text.replaceAll("\r", "␍")}</mark> : text,
+        )}
       </Text>
     </div>
   );
