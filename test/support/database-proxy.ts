@@ -135,7 +135,7 @@ export async function openDatabaseProxy(
       if (packet[3] === 0 && packet[4] !== pingCommand) commands += 1;
       if (isQuery(packet)) beforeText = packet.subarray(5, beginOfText(packet));
       if (silent.has(client) || phasesOf(packet).some((phase) => strike(faultAt(phase), packet))) return;
-      upstream.write(isGalera && packet.includes("@@wsrep_on") ? queryPacket(wsrepIsOn, beforeText) : packet);
+      upstream.write(packet.includes("@@wsrep_on") ? queryPacket(whetherNode(isGalera), beforeText) : packet);
     });
   });
 
@@ -186,8 +186,8 @@ export async function openDatabaseProxy(
 }
 
 const pingCommand = 0x0e;
-/** Any server answers this as a Galera node answers whether it is one. */
-const wsrepIsOn = "SELECT 1 AS isNode";
+/** Any server answers this as a Galera node, or another server of MariaDB, answers whether it is a node. */
+const whetherNode = (isNode: boolean) => `SELECT ${Number(isNode)} AS isNode`;
 
 function queryPacket(sql: string, beforeText: Buffer): Buffer {
   const content = Buffer.concat([Buffer.from([0x03]), beforeText, Buffer.from(sql)]);
