@@ -1,4 +1,4 @@
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { blockProcess } from "../../../test/support/block-process.ts";
@@ -35,6 +35,44 @@ const echo: RequestListener = (request, response) => {
   request.on("error", () => {});
   request.resume().on("end", () => response.end("done"));
 };
+
+describe("a body in chunks of a byte", () => {
+  const head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+  it("is read in few pieces, in their order", async () => {
+    const pieces: Buffer[] = [];
+    const { connection } = await open((request, response) => {
+      request.on("data", (piece: Buffer) => pieces.push(piece)).on("end", () => response.end("done"));
+    });
+    const text = "0123456789".repeat(5_000);
+    const long = "x".repeat(5_000);
+    const chunks = [...text].map((each) => `1\r\n${each}\r\n`).join("");
+    connection.send(`${head}${chunks}${long.length.toString(16)}\r\n${long}\r\n${chunks}0\r\n\r\n`);
+    await expect.poll(() => connection.received).toMatch(/done$/);
+    expect(Buffer.concat(pieces).toString()).toBe(text + long + text);
+    expect(pieces.length).toBeLessThan(1_000);
+    // Those of one turn of the event loop.
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(20_000);
+  });
+
+  it("waits outside while nobody reads it", async () => {
+    let request: IncomingMessage | undefined;
+    const { connection } = await open((incoming) => {
+      request = incoming.once("error", () => {});
+    });
+    connection.send(head + "1\r\nx\r\n".repeat(2_000_000));
+    await expect.poll(() => request?.readableLength ?? 0).toBeGreaterThan(10_000);
+    let before = 0;
+    const hasStopped = () => {
+      const bytesRead = request?.socket.bytesRead ?? 0;
+      const isSame = bytesRead === before;
+      before = bytesRead;
+      return isSame;
+    };
+    await expect.poll(hasStopped, { interval: 300 }).toBe(true);
+    expect(request?.readableLength).toBeLessThan(200_000);
+  });
+});
 
 // Concurrently, because they mostly wait.
 describe.concurrent("a connection of createHttpServer", () => {

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Logger } from "../observe/logger.ts";
 import { monotonicMs } from "../time/clock.ts";
 import { surviveFailedAccepts } from "./failed-accepts.ts";
+import { GatheredRequest } from "./gathered-request.ts";
 import { answerHalfClosed } from "./half-open.ts";
 import { createServer } from "./node-http.ts";
 
@@ -50,6 +51,7 @@ const connections = new WeakMap<Server, { readonly sockets: Set<Socket>; readonl
 export function createHttpServer(listener: RequestListener, options: HttpServerOptions = {}): Server {
   const { timeouts = httpTimeouts, requireHostHeader = true } = options;
   const server = createServer({
+    IncomingMessage: GatheredRequest,
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
