@@ -37,7 +37,7 @@ function peakBytes(): number {
 const bytesInFlight = () => metricOf(system.metricsUrl, "setpoint_inflight_bytes");
 
 async function refused(): Promise<number> {
-  const reasons = ["process_bytes", "key_inflight"];
+  const reasons = ["process_bytes", "organization_inflight", "key_inflight"];
   const counts = reasons.map((reason) => metricOf(system.metricsUrl, "setpoint_refusals_total", `reason="${reason}"`));
   return (await Promise.all(counts)).reduce((sum, count) => sum + count);
 }
