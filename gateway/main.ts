@@ -1,8 +1,5 @@
-import { runCommandLine } from "../services/platform/process/command-line.ts";
-import { serveCommand } from "../services/platform/process/serve-command.ts";
-import { openGateway } from "./app.ts";
-import { readGatewayConfig } from "./config.ts";
+import { endOnSignals } from "../services/platform/process/end-on-signals.ts";
 
-const serve = serveCommand("gateway", "the gateway", readGatewayConfig, openGateway);
-
-await runCommandLine([serve]);
+endOnSignals();
+// Takes a second, in which signals arrive, too.
+await import("./command-line.ts");

@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { constants } from "node:os";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -23,6 +24,59 @@ async function run(entry: string, args: readonly string[], env: Record<string, s
   ]);
   return { output, errors, exitCode };
 }
+
+const namespace = ["--user", "--map-root-user", "--pid", "--fork"];
+
+describe.runIf(spawnSync("unshare", [...namespace, "true"]).status === 0)("as process 1, as in a container,", () => {
+  /** Starts a process, and sends it the signal every 50 ms until it ends. */
+  async function end(
+    entry: string,
+    command: string,
+    signal: NodeJS.Signals,
+    start: Promise<unknown> | undefined,
+    env = {},
+  ) {
+    const child = spawn("unshare", [...namespace, process.execPath, entry, ...command.split(" ").filter(Boolean)], {
+      env: { ...process.env, ...env },
+    });
+    const exited = once(child, "exit");
+    const output = text(child.stdout);
+    await start;
+    const timer = setInterval(() => {
+      try {
+        const inner = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8");
+        if (inner) process.kill(Number(inner), signal);
+      } catch {
+        // It has ended meanwhile.
+      }
+    }, 50);
+    const [code, endedBy] = await exited;
+    clearInterval(timer);
+    // Before its first line runs, Node may let a signal end it.
+    return { exitCode: endedBy ? 128 + constants.signals[endedBy as NodeJS.Signals] : code, output: await output };
+  }
+
+  it.each([
+    ["SIGTERM", 143, "services/preset/main.ts", "migrate"],
+    ["SIGINT", 130, "services/organization/main.ts", "bootstrap --organization Acme --admin-email a@example.com"],
+  ] as const)("a command ends on %s with %i: %s %s", async (signal, exitCode, entry, command) => {
+    const silentDatabase = createServer().listen(0, "127.0.0.1");
+    await once(silentDatabase, "listening");
+    const url = `mysql://root@127.0.0.1:${(silentDatabase.address() as AddressInfo).port}/setpoint`;
+    const connected = once(silentDatabase, "connection");
+    const env = { PRESET_DATABASE_URL: url, ORGANIZATION_DATABASE_URL: url };
+    expect(await end(entry, command, signal, connected, env)).toEqual({ exitCode, output: "" });
+    (await connected)[0].destroy();
+    silentDatabase.close();
+  });
+
+  it.each(["gateway/main.ts", "services/preset/main.ts", "services/organization/main.ts"])(
+    "a process that is still loading ends on SIGTERM: %s",
+    async (entry) => {
+      expect(await end(entry, "", "SIGTERM", undefined)).toEqual({ exitCode: 143, output: "" });
+    },
+  );
+});
 
 describe("a process with an invalid environment", () => {
   it.each([

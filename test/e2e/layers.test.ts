@@ -44,7 +44,7 @@ function reachedFrom(file: string, reached = new Set<string>(), from = imports):
 const isService = (name: string) => /^services\/(preset|organization)\//.test(name);
 
 it("finds the imports", () => {
-  expect(imports.get("gateway/main.ts")).toContain("gateway/app.ts");
+  expect(imports.get("gateway/command-line.ts")).toContain("gateway/app.ts");
   expect(imports.size).toBeGreaterThan(300);
 });
 

@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { Command } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { ConfigError } from "./environment.ts";
@@ -11,6 +12,8 @@ import { nearest } from "./nearest.ts";
  * the user can correct is printed as a sentence; anything else with its stack.
  */
 export async function runCommandLine(commands: readonly [Command, ...Command[]]): Promise<void> {
+  // Modules load without a turn of the event loop: signals that arrived meanwhile are only handled now.
+  await setImmediate();
   // The Node that this repository installs is usually not the one in the user's path.
   const node = process.execPath.includes("node_modules") ? "npx node" : "node";
   const entry = `${node} ${relative(process.cwd(), process.argv[1] ?? "")}`;

@@ -1,6 +1,7 @@
 import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../observe/logger.ts";
+import { onEndSignal } from "./end-on-signals.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { setV8Flags } from "./v8-flags.ts";
 
@@ -79,13 +80,11 @@ export async function runProcess(
     setTimeout(() => process.kill(process.pid, "SIGKILL"), lastLinesMs);
     logger.flush(() => process.exit(code));
   };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, () => {
-      if (lifecycle.draining) return;
-      logger.info({ signal, shutdownDelayMs }, "stopping");
-      void exit(0, shutdownDelayMs);
-    });
-  }
+  onEndSignal((signal) => {
+    if (lifecycle.draining) return;
+    logger.info({ signal, shutdownDelayMs }, "stopping");
+    void exit(0, shutdownDelayMs);
+  });
   process.on("uncaughtException", (error) => {
     logger.fatal({ err: error }, "uncaught exception");
     void exit(1);
