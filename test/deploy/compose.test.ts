@@ -85,6 +85,12 @@ describe("the compose file", () => {
     expect(get(name).healthcheck?.test.at(-1)).toContain(`http://127.0.0.1:${port}/readyz`);
   });
 
+  it("has health checks that Podman's Docker API, which splits words at spaces, leaves as they are", () => {
+    const tests = Object.values(services).flatMap(({ healthcheck }) => (healthcheck ? [healthcheck.test] : []));
+    expect(tests).toHaveLength(4);
+    expect(tests.map((test) => test.join(" ").split(" "))).toEqual(tests);
+  });
+
   it("gives streams at least two minutes to finish before the gateway is killed", () => {
     const { environment = {}, stop_grace_period = "" } = get("gateway");
     const drainSeconds = Number(environment.DRAIN_TIMEOUT_MS) / 1000;
