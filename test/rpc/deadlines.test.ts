@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
+import { canceled } from "../../services/platform/domain/domain-error.ts";
 import { grpcPathOf } from "../../services/platform/rpc/grpc-messages.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
 import { openStubService, type StubService } from "../support/stub-service.ts";
 
-const { getPreset } = PresetService.method;
+const { getPreset, listPresets } = PresetService.method;
 
 let service: StubService;
 /** How much time the last call had when it began, and so its parts that asked for as much, for more and for less. */
@@ -26,6 +28,11 @@ beforeAll(async () => {
         };
         negative = partMs(-1);
         negative.catch(() => {});
+        return {};
+      },
+      listPresets: async (_, { isCanceled }) => {
+        await sleep(50);
+        if (isCanceled()) throw canceled();
         return {};
       },
     },
@@ -55,5 +62,23 @@ describe("a call has the time", () => {
     expect([leftMs.same, leftMs.longer]).toEqual([leftMs.call, leftMs.call]);
     expect(leftMs.shorter).toBeLessThanOrEqual(100);
     await expect(negative).rejects.toMatchObject({ kind: "invalid_argument" });
+  });
+});
+
+/** No message, and so an empty one. */
+const emptyEnvelope = Buffer.alloc(5);
+
+describe("a call whose caller has longer than a timer can count", () => {
+  it.each([
+    ["Connect", { "content-type": "application/json", "connect-timeout-ms": "9999999999" }, "{}"],
+    ["gRPC-Web", { "content-type": "application/grpc-web+proto", "grpc-timeout": "99999999H" }, emptyEnvelope],
+  ])("is answered over %s", async (_protocol, headers, body) => {
+    const answer = await fetch(`http://127.0.0.1:${service.httpPort}${grpcPathOf(listPresets)}`, {
+      method: "POST",
+      headers: { ...headers, authorization: `Bearer ${service.token}` },
+      body,
+    });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toMatch(/^\{\}$|grpc-status: 0/);
   });
 });

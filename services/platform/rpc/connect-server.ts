@@ -11,6 +11,7 @@ import type { IncomingCall } from "./call-context.ts";
 import { answerKey, followAnswer, reservationKey } from "./connect-answers.ts";
 import { checkRoom, pendingKey } from "./connect-bodies.ts";
 import { answerRefusals, refusalKey } from "./connect-refusals.ts";
+import { shortenTimeout } from "./connect-timeouts.ts";
 import { requestBytesMax } from "./message-sizes.ts";
 import type { ServedMethod, ServedService } from "./service.ts";
 
@@ -40,6 +41,7 @@ export function createConnectServer(
     if (!handler) return response.writeHead(404).end();
     // Nothing here looks at the host, but connect-node throws at one that does not fit into a URL.
     request.headers.host = "localhost";
+    shortenTimeout(request.headers);
     const reservation = bytes.open(request.socket, response);
     response.once("close", () => reservation.release());
     const values = createContextValues().set(reservationKey, reservation);

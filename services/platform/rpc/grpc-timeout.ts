@@ -8,7 +8,7 @@ const msByUnit = new Map([
 ]);
 
 /** No call takes this long, and timers cannot count much further. */
-const timeoutMaxMs = 24 * 3_600_000;
+export const timeoutMaxMs = 24 * 3_600_000;
 
 /** What `grpc-timeout` says, in whole milliseconds; undefined if that is no timeout. */
 export function timeoutMsFrom(text: string): number | undefined {
