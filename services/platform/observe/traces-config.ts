@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from "../http/node-http.ts";
 import type { EnvironmentReader } from "../process/environment.ts";
 
 const samplers = [
@@ -30,7 +31,7 @@ export function readTracesConfig(reader: EnvironmentReader): TracesConfig | unde
   const endpoint = reader.optionalUrl("OTEL_EXPORTER_OTLP_ENDPOINT", ["http:", "https:"]);
   const config = {
     url: `${endpoint?.replace(/\/+$/, "")}/v1/traces`,
-    headers: readPairs(reader, "OTEL_EXPORTER_OTLP_HEADERS"),
+    headers: readHeaders(reader, "OTEL_EXPORTER_OTLP_HEADERS"),
     sampler: reader.oneOf("OTEL_TRACES_SAMPLER", samplers, "parentbased_always_on"),
     samplerRatio: readRatio(reader, "OTEL_TRACES_SAMPLER_ARG"),
     serviceName: reader.optional("OTEL_SERVICE_NAME"),
@@ -46,6 +47,19 @@ function readRatio(reader: EnvironmentReader, name: string): number {
   if (ratio >= 0 && ratio <= 1) return ratio;
   reader.faults.push(`${name} must be a number from 0 to 1, not "${text}"`);
   return 1;
+}
+
+function readHeaders(reader: EnvironmentReader, name: string): Record<string, string> {
+  const headers = readPairs(reader, name);
+  try {
+    for (const [header, value] of Object.entries(headers)) {
+      validateHeaderName(header);
+      validateHeaderValue(header, value);
+    }
+  } catch {
+    reader.faults.push(`${name} must be headers: a name or a value has a character that none may have`);
+  }
+  return headers;
 }
 
 /** `a=1,b=2`, percent-encoded where necessary. A value may be a secret, so a fault names only the variable. */

@@ -83,6 +83,12 @@ describe("readProcessConfig", () => {
     expect(faultsOf({ ...files, GRPC_TLS_CA_FILE: "" }, readProcessConfig)).toHaveLength(1);
   });
 
+  it("rejects a TLS mode without the files, which would be clear text", () => {
+    expect(faultsOf({ GRPC_TLS_MODE: "strict" }, readProcessConfig)).toEqual([
+      expect.stringMatching(/^GRPC_TLS_MODE needs GRPC_TLS_CERT_FILE/),
+    ]);
+  });
+
   it("rejects TLS files that cannot be read", () => {
     const none = { GRPC_TLS_CERT_FILE: "/none/c", GRPC_TLS_KEY_FILE: "/none/k", GRPC_TLS_CA_FILE: "/none/a" };
     expect(faultsOf(none, readProcessConfig)).toEqual([

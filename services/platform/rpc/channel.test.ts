@@ -181,6 +181,8 @@ describe.concurrent("a channel to several processes", () => {
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
     await a.stop();
     expect(await answersOf(channel, 20)).toEqual(new Set(["b"]));
+    // Nor is it tried for long.
+    await expect.poll(() => new Set([channel.pick(), channel.pick()]).size, soon).toBe(1);
     await a.start();
     await expect.poll(() => answersOf(channel, 4), soon).toEqual(new Set(["a", "b"]));
   });
@@ -557,7 +559,7 @@ describe("a target", () => {
     expect(asked).toEqual(names);
   });
 
-  it.each(["", "a:b", "a:1:2", "a:65536", "unix:/tmp/x", "http://a:1"])("rejects %j", (target) => {
+  it.each(["", "a:b", "a:1:2", "a:0", "a:65536", "unix:/tmp/x", "http://a:1"])("rejects %j", (target) => {
     expect(() => open(target)).toThrow(/is no gRPC target/);
   });
 });

@@ -26,7 +26,7 @@ function hostPortFrom(text: string): HostPort {
     .match(/^(?:(?:dns|ipv4|ipv6):(?:\/\/[^/]*\/)?)?(?:\[(?<ip>[^\]]+)\]|(?<host>[^:]+))(?::(?<port>\d+))?$/)?.groups ??
   {};
   const name = ip ?? host;
-  if (name === undefined || Number(port) > 65_535)
+  if (name === undefined || Number(port) < 1 || Number(port) > 65_535)
     throw new Error(`"${text}" is no gRPC target: it must be host:port or dns:///name:port`);
   return { host: name, port: Number(port) };
 }

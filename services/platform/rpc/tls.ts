@@ -28,6 +28,10 @@ export function readTlsFiles(reader: EnvironmentReader): TlsFiles | undefined {
     reader.faults.push(
       "GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE must be set together, or not at all",
     );
+  } else if (reader.optional("GRPC_TLS_MODE") !== undefined) {
+    reader.faults.push(
+      "GRPC_TLS_MODE needs GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE: without them, gRPC goes in clear text",
+    );
   }
   return undefined;
 }
