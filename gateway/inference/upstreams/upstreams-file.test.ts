@@ -90,6 +90,7 @@ describe("an upstreams file", () => {
     [{ headers: { Host: "x" } }, "upstreams[0].headers.Host may not be set: leave it out"],
     [{ headers: { "Content-Length": "1" } }, "upstreams[0].headers.Content-Length may not be set: leave it out"],
     [{ headers: { a: "b\r\nc: d" } }, "upstreams[0].headers.a must be one line of ASCII"],
+    [{ headers: { "X-A": "1", "x-a": "2" } }, "upstreams[0].headers.x-a must be given only once"],
     [
       { credential: {} },
       "upstreams[0].credential must have either env, the name of a variable, or file, the path of a file",
@@ -120,6 +121,8 @@ describe("an upstreams file", () => {
   it("rejects duplicate names and duplicate members", () => {
     expect(faults(good, [good])).toEqual(["upstreams[1].name must be different from the names before it"]);
     expect(() => parseUpstreams('{"upstreams": [], "upstreams": []}')).toThrow(UpstreamsFileError);
+    const twice = JSON.stringify({ upstreams: [good] }).replace('"base_url"', '"base_url":"http://b/v1","base_url"');
+    expect(() => parseUpstreams(twice)).toThrow("upstreams[0].base_url must be given only once");
     expect(() => parseUpstreams('{"upstreams": [{"name": "sk-secret}')).toThrow(
       expect.not.objectContaining({ message: expect.stringContaining("sk-secret") }),
     );

@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import { DomainError, type FieldViolation } from "../../../services/platform/domain/domain-error.ts";
 import { ambiguities, parseJsonObject } from "../../../services/platform/json/json-text.ts";
+import { isRepeated } from "../../../services/platform/json/repetition-violations.ts";
 import { schemaCheck } from "../../../services/platform/json/schema-check.ts";
 import { type DialectName, dialectNames } from "../../dialects/dialect-name.ts";
 import { Type } from "../../json/schema-builder.ts";
@@ -105,7 +106,7 @@ export function parseUpstreams(text: string): readonly UpstreamDefinition[] {
 function readJson(text: string): Readonly<Record<string, unknown>> {
   try {
     const object = parseJsonObject(text.startsWith("\uFEFF") ? text.slice(1) : text);
-    refuseIfAny(ambiguities(object, []));
+    refuseIfAny(ambiguities(object));
     return object.value;
   } catch (error) {
     if (error instanceof DomainError) throw new UpstreamsFileError(error.violations);
@@ -147,8 +148,12 @@ function violationsOf(value: unknown, path: string): FieldViolation[] {
   if (strip_prefix !== undefined && (strip_prefix.endsWith("*") || leavesSlash(strip_prefix))) {
     refuse("strip_prefix", "must be a prefix such as openai/, with its slash and without a star");
   }
+  const seen = new Set<string>();
   for (const name of Object.keys(headers)) {
-    if (reservedHeaders.has(name.toLowerCase())) refuse(`headers.${name}`, "may not be set: leave it out");
+    const header = name.toLowerCase();
+    if (reservedHeaders.has(header)) refuse(`headers.${name}`, "may not be set: leave it out");
+    if (seen.has(header)) refuse(`headers.${name}`, isRepeated);
+    seen.add(header);
   }
   if (credential) {
     if ((credential.env === undefined) === (credential.file === undefined)) {
