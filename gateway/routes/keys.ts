@@ -106,7 +106,7 @@ const rotateSchema = {
   operationId: "rotateKey",
   summary: "Give a key a new secret",
   description:
-    "Needs a management key. Everything else about the key stays the same, including its id, and the old secret works until the grace period is over.",
+    "Needs a management key. Everything else about the key stays the same, including its id, and the old secret works until the grace period is over. A secret that is still in the grace period of an earlier rotation ends at once.",
   tags,
   params,
   headers: secretRepeatableHeaders,

@@ -163,6 +163,16 @@ describe("a request id for keys", () => {
     expect((await admin(getKey, { key: key.id })).key?.hash).toBe(rotated?.hash);
   });
 
+  it("advises to rotate again only if that does not end a secret in its grace period", async () => {
+    const advice = async (graceSeconds: number) => {
+      const rotation = { key: key.id, graceSeconds, requestId: `grace of ${graceSeconds}` };
+      await admin(rotateKey, rotation);
+      return (await failureOf(admin(rotateKey, rotation))).message;
+    };
+    expect(await advice(60)).toContain("do not rotate");
+    expect(await advice(0)).toContain("or rotate the key with a new idempotency key");
+  });
+
   it("cannot be reused for another request", async () => {
     await make("reused");
     const reused = { code: "ALREADY_EXISTS", reason: "REQUEST_ID_REUSED" };

@@ -5,8 +5,8 @@ import { CommandError } from "../../platform/process/command-error.ts";
 import { id, oneOf, optional, required, someOf, toggle } from "../../platform/process/flags.ts";
 import { keyKinds } from "../domain/keys.ts";
 import { createKey as createStoredKey } from "../store/create-key.ts";
-import { count, futureTime, name } from "./flag-rules.ts";
-import { asFlag, change, getOrganization } from "./organization.ts";
+import { count, email, futureTime, name } from "./flag-rules.ts";
+import { change, getOrganization } from "./organization.ts";
 
 /** Creates a key that belongs to a member. The default for an API key is the default workspace. */
 export const createKey = defineCommand({
@@ -24,7 +24,7 @@ export const createKey = defineCommand({
     "expires-at": optional(futureTime, "such as 2030-01-31T12:00:00Z; never unless told"),
     "rate-limit": optional(count, "requests a second; no limit of its own unless told"),
     "rate-burst": optional(count, "how many of them may come at once; as many as the limit unless told"),
-    ...asFlag,
+    as: optional(email, "the member to whom the key will belong; by default the oldest admin"),
     json: toggle("print the key and its id as JSON, for scripts"),
   },
   example: "--organization Demo --name ci --kind api --permissions presets:read",

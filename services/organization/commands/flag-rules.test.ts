@@ -61,6 +61,7 @@ describe("flags", () => {
     [["--until", "2999-01-01T00:00:00"], "--until must be a future time"],
     [["--until", "2020-01-01T00:00:00Z"], "--until must be a future time"],
     [["--until", "2999-13-01T00:00:00Z"], "--until must be a future time"],
+    [["--until", "2999-02-30T00:00:00Z"], "--until must be a future time"],
     [["--nam", "x"], "Unknown option '--nam'; did you mean --name?\n"],
     [["--colour", "x"], "Unknown option '--colour'\n"],
     [["--name"], "Option '--name <value>' argument missing"],

@@ -33,11 +33,17 @@ export const futureTime: Rule<Date> = {
   sample: "TIME",
   meaning: "a future time in ISO 8601 with its zone, such as 2030-01-31T12:00:00Z",
   parse: (text) => {
-    const hasZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
-    const time = hasZone ? Date.parse(text) : Number.NaN;
+    const [, day = ""] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.exec(text) ?? [];
+    const time = isDay(day) ? Date.parse(text) : Number.NaN;
     return time > Date.now() ? new Date(time) : undefined;
   },
 };
+
+/** JavaScript turns February 30 into March 2. */
+function isDay(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
+}
 
 /** Whole numbers from 1 to a million. */
 export const count: Rule<number> = {

@@ -72,6 +72,15 @@ export function lastManagementKey(): DomainError {
   });
 }
 
+/** For the removal of a member with all keys: another key of the same member would go with them. */
+export function lastManagementKeyOfMember(): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "LAST_MANAGEMENT_KEY",
+    message:
+      "This member owns the organization's last working management key, or the one that expires last. First create one for another member (creator_user_id) that lasts as long.",
+  });
+}
+
 export function keyOwnerNotMember(): DomainError {
   return new DomainError("failed_precondition", {
     reason: "KEY_OF_NO_MEMBER",
@@ -86,10 +95,14 @@ export function lastAdmin(): DomainError {
   });
 }
 
-export function keyAlreadyCreated(hash: string): DomainError {
+/** After a rotation with a grace period, the secret that is in use would not survive another rotation. */
+export function keyAlreadyCreated(hash: string, hasGrace: boolean): DomainError {
+  const help = hasGrace
+    ? "Use the secret that was shown. If it is lost, do not rotate the key again, which would end the secret that is in use: create another key, and delete this one."
+    : "Use the secret that was shown, or rotate the key with a new idempotency key.";
   return new DomainError("already_exists", {
     reason: "KEY_ALREADY_MADE",
-    message: `This request has already made the key with the hash ${hash}, and a secret is shown only once. Use the secret that was shown, or rotate the key with a new idempotency key.`,
+    message: `This request has already made the key with the hash ${hash}, and a secret is shown only once. ${help}`,
     metadata: { hash },
   });
 }

@@ -161,9 +161,14 @@ export function rotatedKey(key: Key, { hash, label }: NewSecret, graceSeconds: n
  * Throws if the change would leave the organization without a working management key, now or earlier than without the
  * change: a key that expires soon is no replacement for one that never does.
  */
-export function checkManagementRemains(managementKeys: readonly Key[], changed: readonly Key[], now: Date): void {
+export function checkManagementRemains(
+  managementKeys: readonly Key[],
+  changed: readonly Key[],
+  now: Date,
+  refusal = lastManagementKey,
+): void {
   const after = managementKeys.map((key) => changed.find(({ id }) => id === key.id) ?? key);
-  if (lastsUntil(after, now) < lastsUntil(managementKeys, now)) throw lastManagementKey();
+  if (lastsUntil(after, now) < lastsUntil(managementKeys, now)) throw refusal();
 }
 
 function lastsUntil(keys: readonly Key[], now: Date): number {

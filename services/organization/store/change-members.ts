@@ -1,6 +1,6 @@
 import type { Executor } from "../../platform/mysql/pool.ts";
 import { type Change, type ChangeAction, changeOf, differencesOf, type FieldChange } from "../domain/changes.ts";
-import { lastAdmin, memberExists, memberHasKeys, memberNotFound } from "../domain/errors.ts";
+import { lastAdmin, lastManagementKeyOfMember, memberExists, memberHasKeys, memberNotFound } from "../domain/errors.ts";
 import { workingKeys } from "../domain/keys.ts";
 import { checkMember, loggedMember, type Member, type MemberUpdate, type NewMember } from "../domain/members.ts";
 import type { Work } from "./change-organization.ts";
@@ -60,7 +60,7 @@ export function removeMember(userId: string, disableKeys: boolean): Work<Removed
     const working = workingKeys(enabled, now);
     if (working.length > 0 && !disableKeys) throw memberHasKeys(working);
     const disabled = working.map((key) => ({ ...key, disabled: true }));
-    await checkManagement(connection, disabled, now);
+    await checkManagement(connection, disabled, now, lastManagementKeyOfMember);
     await updateKeysDisabled(connection, working, now);
     await deleteMemberFromWorkspaces(connection, organization.id, userId);
     await deleteMembership(connection, organization.id, userId);

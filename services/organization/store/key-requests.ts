@@ -15,20 +15,24 @@ interface KeyRequest {
   readonly digest: Buffer;
   /** The secret derived from its seed, if it has one. */
   readonly seeded: NewSecret | undefined;
+  /** Whether it is a rotation that lets the secret before it work for a while. */
+  readonly hasGrace: boolean;
 }
 
 interface Seeded {
   readonly requestId: string;
+  /** Of a rotation. */
+  readonly graceSeconds?: number;
   readonly secretSeed?: Uint8Array | undefined;
 }
 
 export function keyRequestOf(
   organizationId: string,
-  { requestId, secretSeed = new Uint8Array() }: Seeded,
+  { requestId, graceSeconds = 0, secretSeed = new Uint8Array() }: Seeded,
   digest: Buffer,
 ): KeyRequest {
   const seeded = secretSeed.length > 0 ? seededSecret(secretSeed, organizationId, requestId) : undefined;
-  return { organizationId, requestId, digest, seeded };
+  return { organizationId, requestId, digest, seeded, hasGrace: graceSeconds > 0 };
 }
 
 /**
@@ -47,10 +51,10 @@ export async function findCreatedKey(executor: Executor, request: KeyRequest, no
     return undefined;
   }
   if (!request.digest.equals(row.request_digest)) throw requestIdReused();
-  const { organizationId, seeded } = request;
+  const { organizationId, seeded, hasGrace } = request;
   const hash = row.key_hash.toString("hex");
   const key = seeded?.hash === hash ? await findKey(executor, organizationId, hash) : undefined;
-  if (!seeded || !key) throw keyAlreadyCreated(hash);
+  if (!seeded || !key) throw keyAlreadyCreated(hash, hasGrace);
   return { key, secret: seeded.secret };
 }
 

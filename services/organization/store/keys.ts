@@ -62,15 +62,15 @@ export async function insertKey(executor: Executor, key: Key): Promise<void> {
       key.rateLimit?.burst ?? null,
     ],
   );
-  await refuseTakenHash(key.hash, inserted);
+  await refuseTakenHash(key, inserted);
 }
 
 /** A secret repeats only if its seed does, long after the request that it was first used for. */
-async function refuseTakenHash(hash: string, stored: Promise<unknown>): Promise<void> {
+async function refuseTakenHash({ hash, previousExpiresAt }: Key, stored: Promise<unknown>): Promise<void> {
   try {
     await stored;
   } catch (error) {
-    throw isDuplicateKey(error) ? keyAlreadyCreated(hash) : error;
+    throw isDuplicateKey(error) ? keyAlreadyCreated(hash, previousExpiresAt !== undefined) : error;
   }
 }
 
@@ -114,7 +114,7 @@ export async function updateKeySecret(executor: Executor, before: Key, after: Ke
       idToBytes(after.id),
     ],
   );
-  await refuseTakenHash(after.hash, updated);
+  await refuseTakenHash(after, updated);
 }
 
 /** Skips keys whose use was recorded since `exceptSince`. */

@@ -37,6 +37,14 @@ it("records a key that is in use once a minute, and asks to skip what was record
   ]);
 });
 
+it("records what was used at the same time in one order, in which no two processes deadlock", async () => {
+  const update = vi.fn(async () => {});
+  const recorder = new LastUseRecorder("keys", update, silentLogger());
+  for (const name of ["b", "c", "a"]) recorder.record(name, new Date());
+  await vi.waitFor(() => expect(update).toHaveBeenCalled());
+  expect(update.mock.calls).toEqual([[["a", "b", "c"], expect.any(Date), expect.any(Date)]]);
+});
+
 it("names in the log what it could not record", async () => {
   const logger = silentLogger();
   const warn = vi.spyOn(logger, "warn");
