@@ -93,6 +93,25 @@ describe("openPool", () => {
     await pool.end();
   });
 
+  it("reads a snapshot again if a table is altered meanwhile", async () => {
+    const pool = openPool(database.url, 2);
+    await pool.query("CREATE TABLE read_first (a INT)");
+    await pool.query("CREATE TABLE altered (a INT)");
+    await pool.query("INSERT INTO altered VALUES (7)");
+    let attempts = 0;
+    const read = async (connection: PoolConnection): Promise<RowDataPacket[]> => {
+      attempts += 1;
+      await connection.query("SELECT * FROM read_first");
+      if (attempts === 1) await pool.query("ALTER TABLE altered ADD KEY (a), ALGORITHM=COPY");
+      const [rows] = await connection.query<RowDataPacket[]>("SELECT * FROM altered");
+      return rows;
+    };
+    expect(await retryTransient(monotonicMs() + 10_000, () => inSnapshot(pool, read))).toEqual([{ a: 7 }]);
+    expect(attempts).toBe(2);
+    await pool.query("DROP TABLE read_first, altered");
+    await pool.end();
+  });
+
   it("keeps a bounded number of prepared statements, and prepares a closed one again", async () => {
     const pool = openPool(database.url, 1, { protocol: "prepared" });
     for (const round of [1, 2]) {

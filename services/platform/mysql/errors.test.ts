@@ -39,6 +39,7 @@ describe("a database error", () => {
   it.each([
     ["a row that was changed since it was read", { errno: 1020 }, { transient: true, lost: false }],
     ["a deadlock", { errno: 1213 }, { transient: true, lost: false }],
+    ["a table that was altered meanwhile", { errno: 1412 }, { transient: true, lost: false }],
     ["a lock timeout", { errno: 1205 }, { transient: true, lost: false }],
     ["too many connections", { errno: 1040 }, { transient: true, lost: true }],
     ["a server shutting down", { errno: 1053 }, { transient: true, lost: true }],

@@ -32,6 +32,7 @@ const conflictErrnos = new Set([
   lockNowait,
   1020, // the row was changed since it was read: MariaDB from 11.6 on, where sessions keep the server's isolation level
   1213, // deadlock; on Galera also a conflict with a write on another node, told at the commit
+  1412, // a table was altered since the transaction first read
   3101, // conflict in a replication group
 ]);
 
