@@ -22,12 +22,14 @@ const fillCreator = "user_filled00000000000000000000";
 /** The table of numbers holds 0 to this. */
 const numbersMax = 10_000;
 const keysPerStatement = 1_000;
+/** Statements over all rows take long on a slow disk, and a run must not be lost for that. */
+const statementTimeoutMs = 300_000;
 const beginningSql = "'2025-01-01 00:00:00.000'";
 
 /** Opens both databases for bulk inserts, which the server makes from a table of numbers: nothing goes over the wire. */
 export async function openDatabases(urls: { preset: string; organization: string }): Promise<Databases> {
-  const preset = openPool(urls.preset, 1);
-  const organization = openPool(urls.organization, 1);
+  const preset = openPool(urls.preset, 1, { statementTimeoutMs });
+  const organization = openPool(urls.organization, 1, { statementTimeoutMs });
   for (const pool of [preset, organization]) {
     const digits =
       "SELECT 0 AS d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9";
