@@ -455,7 +455,7 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
       .waitFor();
     await page.keyboard.press("c");
     // The focus has it read out.
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("New preset");
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("New preset");
     expect(await page.getByRole("status").filter({ hasText: "New preset" }).count()).toBe(0);
     await on.open(`/default/presets/${slug}?v=1`);
     await press(on, "Roll back to v1");

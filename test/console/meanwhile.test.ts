@@ -357,18 +357,24 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     await page.locator("ins").first().waitFor();
   });
 
-  it("keeps running while a screen cannot be loaded, and loads it once the gateway is back", async () => {
+  it.each([
+    ["Keys", "Keys", "Create a key"],
+    ["Try it", "Try busy", "Send to the model"],
+  ])("keeps running while %s cannot be loaded, and loads it once the gateway is back", async (link, title, action) => {
+    const slug = await createPreset();
     const { page, open } = await signedIn();
-    await open("/default/presets");
-    const keys = page.getByRole("link", { name: "Keys", exact: true });
-    await keys.waitFor();
+    // What is loaded ahead must fail, too.
+    await page.route("**/writing-*.js", (route) => route.abort());
+    await open(`/default/presets/${slug}`);
+    await page.getByRole("link", { name: "Try it" }).waitFor();
     await page.context().setOffline(true);
-    await keys.click();
-    await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+    await page.getByRole("link", { name: link, exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: title }).waitFor();
     await page.getByText("The gateway cannot be reached").waitFor();
+    await page.unroute("**/writing-*.js");
     await page.context().setOffline(false);
     // By itself.
-    await page.getByRole("button", { name: "Create a key" }).waitFor();
+    await page.getByRole("button", { name: action }).waitFor();
   });
 
   it("unfolds all unchanged lines, however many", async () => {

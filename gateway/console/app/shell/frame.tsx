@@ -2,11 +2,15 @@ import { useEffect } from "preact/hooks";
 import type { Session, SessionWorkspace } from "../api/types.ts";
 import { NothingHere } from "../screens/nothing-here.tsx";
 import { Header } from "./header.tsx";
+import { Writing } from "./late-screens.tsx";
 import { navigate, place } from "./location.ts";
 import { Palette } from "./palette.tsx";
 import { presetsHref } from "./preset-hrefs.ts";
 import { findScreen } from "./screens.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
+
+/** By then, the first page has what it needs. */
+const preloadAfterMs = 1_000;
 
 /** The header and the screen that the address names. */
 export function Frame({ session }: { readonly session: Session }) {
@@ -18,6 +22,10 @@ export function Frame({ session }: { readonly session: Session }) {
   useEffect(() => {
     if (isAtStart && start) navigate(presetsHref(workspace ?? start), "replace");
   }, [isAtStart, start, workspace]);
+  useEffect(() => {
+    const timer = setTimeout(Writing.preload, preloadAfterMs);
+    return () => clearTimeout(timer);
+  }, []);
 
   const current = workspace ?? start;
   if (!current) return <NothingHere session={session} />;

@@ -2,14 +2,11 @@ import type { VNode } from "preact";
 import { reasonForbidden } from "../api/session.ts";
 import type { SessionWorkspace } from "../api/types.ts";
 import { Compare } from "../screens/compare.tsx";
-import { Edit } from "../screens/edit.tsx";
-import { NewPreset } from "../screens/new-preset.tsx";
 import { Preset } from "../screens/preset.tsx";
 import { Presets } from "../screens/presets.tsx";
 import type { PresetScreenProps } from "../screens/screen-props.ts";
-import { Try } from "../screens/try.tsx";
 import { NoPermission } from "../ui/no-permission.tsx";
-import { Administration, isAdministrationPath } from "./administration.tsx";
+import { Administration, Writing } from "./late-screens.tsx";
 import { Page } from "./page.tsx";
 import { newPresetPart } from "./preset-hrefs.ts";
 import { sectionLabel } from "./sections.ts";
@@ -30,19 +27,42 @@ export function findScreen(
       </Page>
     );
   }
-  if (isAdministrationPath(parts)) return <Administration {...common} parts={parts} />;
+  if (isAdministrationPath(parts)) {
+    return (
+      <Administration key={common.key} title={sectionLabel(section)} hasHeading={slug === undefined}>
+        {({ AdministrationScreen }) => <AdministrationScreen {...common} parts={parts} />}
+      </Administration>
+    );
+  }
   if (section !== "presets") return undefined;
   if (slug === undefined) return <Presets {...common} />;
-  if (slug === newPresetPart) return rest.length === 0 ? <NewPreset {...common} /> : undefined;
-  return findPresetScreen({ ...common, slug }, rest);
+  if (slug !== newPresetPart) return findPresetScreen({ ...common, slug }, rest);
+  if (rest.length > 0) return undefined;
+  return (
+    <Writing key={common.key} title="New preset">
+      {({ NewPreset }) => <NewPreset {...common} />}
+    </Writing>
+  );
+}
+
+/** Whether a path below the workspace leads to the screens about the organization. */
+function isAdministrationPath([section, detail, ...rest]: readonly string[]): boolean {
+  if (rest.length > 0) return false;
+  if (section === "team") return true;
+  return detail === undefined && (section === "activity" || section === "keys");
 }
 
 /** The screen for a path below a preset. */
 function findPresetScreen(props: PresetScreenProps & { readonly key: string }, parts: readonly string[]) {
   const [part, detail] = parts;
   if (part === undefined) return <Preset {...props} />;
-  if (part === "edit" && detail === undefined) return <Edit {...props} />;
-  if (part === "try" && detail === undefined) return <Try {...props} />;
+  if (detail === undefined && (part === "edit" || part === "try")) {
+    return (
+      <Writing key={props.key} title={`${part === "edit" ? "Edit" : "Try"} ${props.slug}`}>
+        {({ Edit, Try }) => (part === "edit" ? <Edit {...props} /> : <Try {...props} />)}
+      </Writing>
+    );
+  }
   const [, from, to] = (part === "compare" && /^([1-9]\d{0,9})\.\.\.([1-9]\d{0,9})$/.exec(detail ?? "")) || [];
   if (!from || !to) return undefined;
   // One key for all pairs of versions, so that the content stays while other versions are being loaded.
