@@ -82,6 +82,13 @@ describe("the upstreams file", () => {
     await expect.poll(() => upstream.openConnections, soon).toBe(0);
   });
 
+  it("can change without ending the reuse of connections to an upstream that stays", async () => {
+    await stack.file.write({ upstreams: [entry("one"), entry("two")] });
+    await expect.poll(() => statusOf("two/x"), soon).toBe(200);
+    for (let n = 0; n < 2; n += 1) expect(await statusOf("one/x")).toBe(200);
+    expect(upstream.last.earlierOnConnection).toBeGreaterThan(0);
+  });
+
   it("is reloaded when a symlink above it is swapped, as Kubernetes does", async () => {
     const folder = (name: string) => stack.file.beside(name);
     for (const name of ["one", "two"]) {

@@ -511,6 +511,25 @@ describe("VersionWriter", () => {
     expect(await storedPreset("gone")).toBeUndefined();
   });
 
+  it("stores nothing for a caller that gives up while the preset is locked, but the rest of the batch", async () => {
+    await writer.createVersion(creation("held"), callerWithTime());
+    const holder = await otherPool.getConnection();
+    await holder.query("START TRANSACTION");
+    await holder.execute("SELECT id FROM presets WHERE workspace_id = ? AND slug = 'held' FOR UPDATE", [
+      idToBytes(workspaceId),
+    ]);
+    let hasLeft = false;
+    const results = Promise.allSettled([
+      writer.createVersion(creation("held"), { deadlineMs: deadlineIn(), isCanceled: () => hasLeft }),
+      writer.createVersion(creation("held"), callerWithTime()),
+    ]);
+    await expect.poll(() => waitsForLock(pool), { timeout: 2_500 }).toBe(true);
+    hasLeft = true;
+    await holder.query("ROLLBACK");
+    holder.release();
+    expect(await results).toMatchObject([{ status: "rejected" }, { value: { latestVersion: 2 } }]);
+  });
+
   it("reports a repeat whose caller has left as canceled, not as a database error", async () => {
     const request = creation("repeated");
     const first = writer.createVersion(request, callerWithTime());

@@ -502,6 +502,19 @@ describe("a change through this gateway", () => {
     expect(await versionOf()).toBe("2");
   });
 
+  it("is not undone by an earlier read that is answered after the next one", async () => {
+    await find();
+    await pass(700);
+    service.hold();
+    await find();
+    await presets.changing("ws", "bot", async () => service.put("bot", { version: 2 }));
+    service.hold("another");
+    expect(await versionOf()).toBe("2");
+    service.release();
+    await pass(0);
+    expect(await versionOf()).toBe("2");
+  });
+
   it("makes a missing preset available", async () => {
     await expect(find("new")).rejects.toThrow();
     service.hold();
