@@ -19,12 +19,13 @@ const soon = { interval: 50 };
 const binding = { host: "127.0.0.1", port: 0, logger: silentLogger() };
 
 /** The test's own server, and a connection to it. */
-async function open(listener: RequestListener, finished = onTestFinished) {
-  const server = createHttpServer(listener, { timeouts });
+async function open(listener: RequestListener, finished = onTestFinished, limits = timeouts) {
+  const server = createHttpServer(listener, { timeouts: limits });
   finished(() => closeHttpServer(server, 100));
   const port = await bindHttpServer(server, binding);
   const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
-  return { connection: await RawConnection.open(`http://127.0.0.1:${port}`), connections };
+  const url = `http://127.0.0.1:${port}`;
+  return { connection: await RawConnection.open(url), connections, url };
 }
 
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -53,6 +54,27 @@ describe("a body in chunks of a byte", () => {
     expect(pieces.length).toBeLessThan(1_000);
     // Those of one turn of the event loop.
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(20_000);
+  });
+
+  it("is read in turns with others of its kind, with time for everybody else between two", async () => {
+    const turnsAtMs: number[] = [];
+    const chunkCount = 100_000;
+    const listener: RequestListener = (request, response) => {
+      let bytes = 0;
+      request.on("data", (piece: Buffer) => {
+        bytes += piece.length;
+        // Neither the first packets, of which nobody knows yet what will follow, nor the last.
+        if (bytes > 30_000 && bytes < chunkCount) turnsAtMs.push(performance.now());
+      });
+      request.on("end", () => response.end(`${bytes} bytes, done`));
+    };
+    const { connection, url } = await open(listener, onTestFinished, httpTimeouts);
+    const connections = [connection, await RawConnection.open(url), await RawConnection.open(url)];
+    for (const each of connections) each.send(`${head}${"1\r\nx\r\n".repeat(chunkCount)}0\r\n\r\n`);
+    for (const each of connections) await expect.poll(() => each.received).toMatch(/100000 bytes, done$/);
+    const pausesMs = turnsAtMs.slice(1).map((atMs, index) => atMs - (turnsAtMs[index] as number));
+    expect(pausesMs.length).toBeGreaterThan(10);
+    expect(Math.min(...pausesMs)).toBeGreaterThan(20);
   });
 
   it("waits outside while nobody reads it", async () => {
