@@ -34,6 +34,13 @@ const optionalFields = {
   is_data_discount_logging_enabled: unsupportedField("is_data_discount_logging_enabled"),
   is_observability_broadcast_enabled: unsupportedField("is_observability_broadcast_enabled"),
   is_observability_io_logging_enabled: unsupportedField("is_observability_io_logging_enabled"),
+  disabled_server_tools: Type.Optional(
+    Type.Unsafe<null | readonly unknown[]>({
+      type: ["array", "null"],
+      not: { type: "array", minItems: 1 },
+      description: "null or an empty list: no tool can be disabled here",
+    }),
+  ),
 };
 
 function unsupportedField(field: keyof typeof switchedOff) {
@@ -77,7 +84,7 @@ export function workspaceCreationFrom(body: string | undefined) {
 export function workspaceUpdateFrom(body: string | undefined) {
   const update = readUpdate(body);
   const { name, slug, ...rest } = update;
-  const paths = Object.keys(update).filter((path) => !Object.hasOwn(switchedOff, path));
+  const paths = Object.keys(update).filter((path) => !isWithoutEffect(path));
   return {
     // Sorted, so that a retry with its fields in another order is the same request.
     updateMask: { paths: paths.sort() },
@@ -85,6 +92,10 @@ export function workspaceUpdateFrom(body: string | undefined) {
     ...(slug === undefined ? {} : { slug }),
     ...optionalFieldsOf(rest),
   };
+}
+
+function isWithoutEffect(field: string): boolean {
+  return Object.hasOwn(switchedOff, field) || field === "disabled_server_tools";
 }
 
 export function userIdsFrom(body: string | undefined) {

@@ -68,7 +68,7 @@ describe("a new workspace", () => {
       is_observability_broadcast_enabled: false,
       is_observability_io_logging_enabled: false,
     };
-    const { json } = await call("POST", "/workspaces", { name: "Full", slug, ...fields });
+    const { json } = await call("POST", "/workspaces", { name: "Full", slug, ...fields, disabled_server_tools: null });
     expect(json.data).toMatchObject(fields);
   });
 
@@ -132,7 +132,7 @@ describe("a workspace", () => {
   it("is unchanged by a body with only fixed values", async () => {
     const slug = freshName("same");
     const data = await admin.makeWorkspace(slug);
-    const body = { io_logging_sampling_rate: 1, is_data_discount_logging_enabled: false };
+    const body = { io_logging_sampling_rate: 1, is_data_discount_logging_enabled: false, disabled_server_tools: [] };
     expect((await call("PATCH", `/workspaces/${slug}`, body)).json).toEqual({ data });
   });
 
@@ -142,6 +142,7 @@ describe("a workspace", () => {
     [{ slug: "A" }, ["slug"]],
     [{ id: "x", name: "" }, ["id", "name"]],
     [{ io_logging_sampling_rate: 0.5 }, ["io_logging_sampling_rate"]],
+    [{ disabled_server_tools: ["openrouter:web_search"] }, ["disabled_server_tools"]],
   ])("rejects the update %j", async (body, paths) => {
     const answer = await call("PATCH", `/workspaces/${stack.workspaceId}`, body);
     expect(answer.status).toBe(400);

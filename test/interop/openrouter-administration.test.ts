@@ -103,7 +103,7 @@ describe("workspaces in the OpenRouter client", () => {
     for (const id of [data.id, data.slug]) expect((await management.workspaces.get({ id })).data).toEqual(data);
     const { data: changed } = await management.workspaces.update({
       id: data.slug,
-      updateWorkspaceRequest: { name: "Production", description: null },
+      updateWorkspaceRequest: { name: "Production", description: null, disabledServerTools: [] },
     });
     expect(changed).toEqual({ ...data, name: "Production", description: null, updatedAt: expect.any(String) });
 
