@@ -1,6 +1,7 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyService } from "../../proto/gen/setpoint/organization/v1/key_service_pb.ts";
+import { OrganizationService } from "../../proto/gen/setpoint/organization/v1/organization_service_pb.ts";
 import { hashKey } from "../../services/organization/domain/keys.ts";
 import { idToBytes, newId } from "../../services/platform/domain/ids.ts";
 import { type Administrator, makeKey, openOrganizations, type TestOrganizations } from "../support/administration.ts";
@@ -8,6 +9,7 @@ import { failureOf } from "../support/failures.ts";
 import type { Tenant } from "../support/tenants.ts";
 
 const { listKeys, createKey, getKey, updateKey, deleteKey, rotateKey } = KeyService.method;
+const { listChanges } = OrganizationService.method;
 const invalid = { code: "UNAUTHENTICATED", reason: "KEY_INVALID" };
 
 let organizations: TestOrganizations;
@@ -66,6 +68,23 @@ describe("RotateKey", () => {
     expect(await failureOf(organizations.exchange(key.secret))).toMatchObject(invalid);
     expect((await admin(getKey, { key: key.id })).key?.previousExpireTime).toBeUndefined();
     await organizations.exchange(secret);
+  });
+
+  it("logs the end of a grace period that it cuts short, but not of one that was over", async () => {
+    const loggedFields = async () => {
+      const { changes } = await admin(listChanges, { targetId: key.id, limit: 1 });
+      return changes.flatMap(({ fields }) => fields.map(({ field }) => field));
+    };
+    await admin(rotateKey, { key: key.id, graceSeconds: 20 });
+    await admin(rotateKey, { key: key.id });
+    expect(await loggedFields()).toEqual(["label", "previous_expires_at"]);
+    await admin(rotateKey, { key: key.id, graceSeconds: 20 });
+    await organizations.pool.execute("UPDATE api_keys SET previous_expires_at = ? WHERE id = ?", [
+      new Date(),
+      idToBytes(key.id),
+    ]);
+    await admin(rotateKey, { key: key.id });
+    expect(await loggedFields()).toEqual(["label"]);
   });
 
   it("keeps the key's rate limit for both secrets", async () => {

@@ -1,6 +1,6 @@
 import { changeOf, differencesOf } from "../domain/changes.ts";
 import { checkKeyRotation, type KeyRotation, rotatedKey, rotationDigest } from "../domain/key-changes.ts";
-import { loggedKey, type NewKey, newSecret } from "../domain/keys.ts";
+import { type Key, loggedKey, type NewKey, newSecret } from "../domain/keys.ts";
 import type { Work } from "./change-organization.ts";
 import { findCreatedKey, insertKeyRequest, keyRequestOf, rethrowUnlessCreatedElsewhere } from "./key-requests.ts";
 import { getKey, updateKeySecret } from "./keys.ts";
@@ -19,7 +19,13 @@ export function rotateKey(rotation: KeyRotation): Work<NewKey> {
     const key = rotatedKey(before, created, rotation.graceSeconds, now);
     await updateKeySecret(connection, before, key).catch(rethrow);
     await insertKeyRequest(connection, request, key.hash, now);
-    const fields = differencesOf(loggedKey(before), loggedKey(key));
+    const fields = differencesOf(loggedKey(withoutEndedGrace(before, now)), loggedKey(key));
     return { result: { key, secret: created.secret }, changes: [changeOf("key", "key_rotated", key, fields)] };
   };
+}
+
+/** The key as people saw it: once its grace period is over, the previous secret is no longer shown. */
+function withoutEndedGrace(key: Key, now: Date): Key {
+  const isOver = key.previousExpiresAt && key.previousExpiresAt <= now;
+  return isOver ? { ...key, previousExpiresAt: undefined } : key;
 }
