@@ -15,7 +15,8 @@ import {
   streamHead,
   streamOf,
 } from "../support/hostile-upstream.ts";
-import { entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { chatRequestText, entryOf, type InferenceStack, startInferenceStack } from "../support/inference.ts";
+import { RawConnection } from "../support/raw-connection.ts";
 
 let upstream: HostileUpstream;
 let stack: InferenceStack;
@@ -268,6 +269,18 @@ describe("an upstream answer", () => {
     await expect(answer.text()).rejects.toThrow();
     const requestId = answer.headers.get("x-request-id");
     await expect.poll(stack.log).toMatch(new RegExp(`"status":502[^\\n]*"request_id":"${requestId}"`));
+  });
+
+  it("that breaks is reset for a client of HTTP/1.0, to which a closed connection means that it is complete", async () => {
+    upstream.script = (_request, socket) => {
+      const head = headOf(200, { "content-type": "application/json", "transfer-encoding": "chunked" });
+      socket.write(Buffer.concat([Buffer.from(head), chunkOf('{"half":')]));
+    };
+    const connection = await RawConnection.open(stack.baseUrl);
+    connection.send(chatRequestText(stack.apiKey, '{"model":"m"}').replace("HTTP/1.1", "HTTP/1.0"));
+    await expect.poll(() => connection.received).toMatch(/\{"half":$/);
+    upstream.last.socket.destroy();
+    await expect.poll(() => connection.wasReset).toBe(true);
   });
 
   it("may be empty: 204 or content-length 0", async () => {

@@ -6,6 +6,7 @@ import { nextTurn } from "../../services/platform/time/next-turn.ts";
 export class RawConnection {
   readonly #socket: Socket;
   #received = "";
+  #wasReset = false;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -13,7 +14,9 @@ export class RawConnection {
       this.#received += chunk.toString("latin1");
     });
     // A reset is as good an end as any other.
-    socket.on("error", () => {});
+    socket.on("error", ({ code }: NodeJS.ErrnoException) => {
+      this.#wasReset = code === "ECONNRESET";
+    });
   }
 
   static async open(url: string): Promise<RawConnection> {
@@ -36,6 +39,11 @@ export class RawConnection {
   /** Whether the other side has closed. */
   get isClosed(): boolean {
     return this.#socket.closed || this.#socket.readableEnded;
+  }
+
+  /** Whether the other side has closed in a way that no complete answer ends with. */
+  get wasReset(): boolean {
+    return this.#wasReset;
   }
 
   send(text: string): void {

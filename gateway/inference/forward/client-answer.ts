@@ -101,9 +101,8 @@ export class ClientAnswer {
    */
   breakOff(failure: Failure): void {
     const response = this.#response;
-    // Without events, a client notices by a length that is not reached, or by a missing end.
     if (!this.#events) {
-      response.destroy();
+      cutOff(response);
       return;
     }
     const { dialect, model, reply } = this.#request;
@@ -165,4 +164,13 @@ export class ClientAnswer {
     this.#isHeadSent = true;
     response.flushHeaders();
   }
+}
+
+/**
+ * Ends an answer to which no event can be added. A client notices by a length that is not reached, or by a missing end.
+ * HTTP/1.0 has no chunks: without a length, only a reset tells a broken answer from a complete one.
+ */
+function cutOff(response: ServerResponse): void {
+  if (response.req.httpVersionMinor === 0) response.socket?.resetAndDestroy();
+  response.destroy();
 }
