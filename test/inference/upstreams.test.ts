@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConfigError } from "../../services/platform/process/environment.ts";
 import {
@@ -237,8 +237,11 @@ describe("a credential", () => {
       for (const [encoding, compress] of [
         ["gzip", gzipSync],
         ["deflate", deflateSync],
+        ["deflate", deflateRawSync],
         ["br", brotliCompressSync],
         ["zstd", zstdCompressSync],
+        ["br, GZIP", (text: string) => gzipSync(brotliCompressSync(text))],
+        ["gzip,identity", gzipSync],
       ] as const) {
         upstream.script = answerWith(401, compress(`{"error":"${secret} is wrong"}`), { "content-encoding": encoding });
         const answer = await stack.send("chat/completions", { model: "keyed/x" });

@@ -2,6 +2,7 @@ import {
   brotliDecompressSync,
   gunzipSync,
   type InputType,
+  inflateRawSync,
   inflateSync,
   type ZlibOptions,
   zstdDecompressSync,
@@ -11,6 +12,9 @@ import {
 const encodedBytesMax = 64 * 1024;
 const decodedBytesMax = 1024 * 1024;
 
+/** A server and the proxies before it may each have compressed it. */
+const encodingsMax = 4;
+
 const nothing = Buffer.alloc(0);
 
 type Decode = (bytes: InputType, options: Pick<ZlibOptions, "maxOutputLength">) => Buffer;
@@ -18,27 +22,43 @@ type Decode = (bytes: InputType, options: Pick<ZlibOptions, "maxOutputLength">) 
 const decoders: Readonly<Record<string, Decode | undefined>> = {
   gzip: gunzipSync,
   "x-gzip": gunzipSync,
-  deflate: inflateSync,
+  deflate: inflate,
   br: brotliDecompressSync,
   zstd: zstdDecompressSync,
 };
+
+/** Many servers leave out the wrapping that the standard asks for. */
+function inflate(bytes: InputType, options: Pick<ZlibOptions, "maxOutputLength">): Buffer {
+  try {
+    return inflateSync(bytes, options);
+  } catch {
+    return inflateRawSync(bytes, options);
+  }
+}
 
 /**
  * An error that came compressed, although that was not asked for. It is decoded, so that secrets in it can be masked.
  */
 export class EncodedError {
-  readonly #decode: Decode;
+  /** In the order in which they are undone. */
+  readonly #decoders: readonly Decode[];
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
-  private constructor(decode: Decode) {
-    this.#decode = decode;
+  private constructor(decoders: readonly Decode[]) {
+    this.#decoders = decoders;
   }
 
-  /** Undefined if the encoding is not supported. */
+  /** Undefined if there is no encoding, or one that is not supported. */
   static of(encoding: string | string[] | undefined): EncodedError | undefined {
-    const decode = typeof encoding === "string" ? decoders[encoding.toLowerCase()] : undefined;
-    return decode && new EncodedError(decode);
+    const names =
+      String(encoding ?? "")
+        .toLowerCase()
+        .match(/[^,\s]+/g) ?? [];
+    const applied = names.filter((name) => name !== "identity" && name !== "none");
+    const known = applied.map((name) => decoders[name]).filter((decode) => decode !== undefined);
+    if (known.length < applied.length || known.length === 0 || known.length > encodingsMax) return undefined;
+    return new EncodedError(known.reverse());
   }
 
   add(piece: Buffer): void {
@@ -50,7 +70,10 @@ export class EncodedError {
   text(): Buffer {
     if (this.#bytes > encodedBytesMax) return nothing;
     try {
-      return this.#decode(Buffer.concat(this.#pieces), { maxOutputLength: decodedBytesMax });
+      return this.#decoders.reduce<Buffer>(
+        (bytes, decode) => decode(bytes, { maxOutputLength: decodedBytesMax }),
+        Buffer.concat(this.#pieces),
+      );
     } catch {
       return nothing;
     }
