@@ -111,6 +111,24 @@ describe.each(dialectNames)("a %s stream that breaks", (dialect) => {
     },
   );
 
+  it("is complete if that was after its last event", async () => {
+    const lastEvents = {
+      "chat/completions": 'data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":1}}\n\ndata: [DONE]\n\n',
+      messages: 'event: message_stop\ndata: {"type":"message_stop","usage":{"input_tokens":7,"output_tokens":1}}\n\n',
+      responses:
+        'event: response.completed\ndata: {"type":"response.completed","response":{"usage":{"input_tokens":7,"output_tokens":1}}}\n\n',
+    };
+    const whole = events[dialect] + lastEvents[dialect];
+    upstream.script = streamBroken(whole);
+    const answer = await stack.send(dialect, { model: "m", stream: true });
+    expect(await answer.text()).toBe(whole);
+    const requestId = answer.headers.get("x-request-id");
+    const logged = new RegExp(
+      `"status":200[^\\n]*"request_id":"${requestId}"[^\\n]*"input_tokens":7,"output_tokens":1`,
+    );
+    await expect.poll(stack.log).toMatch(logged);
+  });
+
   it("is logged as broken off", async () => {
     breakAfter(dialect, 0);
     const answer = await stack.send(dialect, { model: "m", stream: true });

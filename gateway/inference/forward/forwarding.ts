@@ -129,7 +129,10 @@ export class Forwarding implements AttemptsOwner {
   }
 
   failed(failure: Failure): void {
-    if (this.#answer) {
+    if (this.#answer?.isComplete) {
+      // An error behind the last event would make clients throw away a whole answer.
+      this.ended();
+    } else if (this.#answer) {
       this.#breakOff(this.#answer, failure);
     } else {
       // Upstreams at their limit are counted in the metrics, and need not fill the log.

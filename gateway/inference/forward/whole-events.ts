@@ -21,6 +21,11 @@ export class WholeEvents {
     return this.#isInside;
   }
 
+  /** Whether all that came was passed on, and ends with a whole event. */
+  get isBetweenEvents(): boolean {
+    return !this.#isInside && this.#length === 0;
+  }
+
   /** What can be sent now; undefined if there is nothing. */
   add(chunk: Buffer): Buffer | undefined {
     if (this.#length === 0 && endsEvent(chunk)) {
