@@ -87,14 +87,14 @@ describe("in-flight accounting", () => {
     expect([inFlight.bytes, inFlight.keys]).toEqual([0, 0]);
   });
 
-  it("counts nothing for a client that left before it was admitted or answered", () => {
+  it("counts nothing for a client that left before it was answered, and admits none that left before that", () => {
     const socket = new FakeSocket();
     const exchange = exchangeOn(socket);
     exchange.admit("key");
     socket.destroyed = true;
     exchange.end();
     expect(exchange.answer(300 * kibibyte)).toBeUndefined();
-    exchangeOn(socket, { method: "POST", length: 300 * kibibyte }).admit("key");
+    expect(() => exchangeOn(socket, { method: "POST", length: 300 * kibibyte }).admit("key")).toThrow("has gone");
     expect([inFlight.bytes, inFlight.keys]).toEqual([0, 0]);
   });
 

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { canceled } from "../../services/platform/domain/domain-error.ts";
 import { ByteBudget, smallBytes } from "../../services/platform/memory/byte-budget.ts";
 import type { Metrics } from "../../services/platform/observe/metrics.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
@@ -74,8 +75,8 @@ export class InFlight {
 
   /** Makes room for a request, before its body is read, or throws. */
   admit(request: FastifyRequest, { keyId, organizationId = keyId }: InFlightCaller): void {
-    // If the client has already left, nothing would signal the end of its request.
-    if (request.raw.socket.destroyed) return;
+    // It left while its key was checked: nobody waits for the answer, and nothing would signal the end of the request.
+    if (request.raw.socket.destroyed) throw canceled();
     const organization = this.#organizations.get(organizationId) ?? this.#newShare(organizationPart, this.#budget);
     const key = this.#keys.get(keyId) ?? this.#newShare(keyPart, organization.budget);
     if (key.requests >= this.#limits.keyRequestsMax) throw this.#keyRefusal();

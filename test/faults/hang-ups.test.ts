@@ -55,8 +55,8 @@ function creation(slug?: string): string {
   return head(`Content-Length: ${good.length}`, slug === undefined ? {} : { slug }) + good;
 }
 
-function read(path: string): string {
-  return `GET /api/v1/presets${path} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`;
+function read(path: string, key = stack.apiKey): string {
+  return `GET /api/v1/presets${path} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key}\r\n\r\n`;
 }
 
 /** On a connection that is closed again: `fetch` would keep its own. */
@@ -130,6 +130,26 @@ describe("a caller that hangs up", () => {
         expect(complete).toBe(499);
         expect([400, 499]).toContain(incomplete);
       });
+    });
+
+    it("while its key is checked gets no service called", async () => {
+      const { apiKey: key } = await stack.tenants.createOrganization();
+      const callCount = () => ends("ListPresets").length + ends("CreateVersion").length;
+      const before = callCount();
+      await locked(stack.organizationPool, "LOCK TABLES api_keys WRITE", "UNLOCK TABLES", async () => {
+        for (const sent of [read("", key), head(`Content-Length: ${good.length}`, { key }) + good]) {
+          const connection = await open();
+          connection.send(sent);
+          await expect.poll(telemetry.connections, soon).toBe(1);
+          leave(connection);
+          await expect.poll(telemetry.connections, soon).toBe(0);
+        }
+      });
+      const exchanged = await stack.request("GET", "/key", { key, headers: { connection: "close" } });
+      expect(exchanged.status).toBe(200);
+      // Calls would end a moment later.
+      await sleep(200);
+      expect(callCount()).toBe(before);
     });
 
     it("while its request is processed is logged as 499, once", async () => {
