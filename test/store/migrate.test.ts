@@ -270,6 +270,11 @@ describe("migrate while the database is down", () => {
     expect(await run()).toEqual([]);
   });
 
+  it("tries again if it falls silent before the first migration", async () => {
+    proxy.fail("session", "silence", 1);
+    expect(await runThroughProxy(15_000)).toHaveLength(2);
+  });
+
   it("gives up eventually, with a clear message", async () => {
     await proxy.refuse();
     const failure = await runThroughProxy(600).catch((error) => error);

@@ -49,6 +49,7 @@ describe("a database error", () => {
     ["an unknown fatal protocol error", { code: "PROTOCOL_NEW", fatal: true }, { transient: true, lost: true }],
     ["a refused connection", { code: "ECONNREFUSED", errno: -111 }, { transient: true, lost: true }],
     ["a missing socket file", { code: "ENOENT", errno: -2 }, { transient: true, lost: true }],
+    ["a statement that is not answered", { code: "PROTOCOL_SEQUENCE_TIMEOUT" }, { transient: true, lost: true }],
     ["a broken pipe", { code: "EPIPE", errno: -32 }, { transient: true, lost: true }],
     ["a duplicate key", { errno: 1062 }, { transient: false, lost: false }],
     ["a missing table", { errno: 1146 }, { transient: false, lost: false }],

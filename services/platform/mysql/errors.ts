@@ -110,6 +110,7 @@ const lostCodes = new Set([
   "ERR_STREAM_DESTROYED",
   "ERR_STREAM_WRITE_AFTER_END",
   "ETIMEDOUT",
+  "PROTOCOL_SEQUENCE_TIMEOUT", // no answer within the time limit that mysql2 was given
 ]);
 
 /** A fault of a connection that we noticed ourselves; the server may have reported nothing. */

@@ -14,6 +14,7 @@ import { withMigrationLock } from "./migration-lock.ts";
 import { isApplied, type Migration, type MigrationRow, readMigrations } from "./migrations.ts";
 import { commitEachStatement } from "./session.ts";
 
+/** For the handshake, and for each session statement. The statements of a migration may take hours. */
 const connectTimeoutMs = 5_000;
 
 const createTable = `
@@ -139,7 +140,7 @@ async function open(url: string): Promise<Connection> {
     const ofTables =
       protocolOf(url) === "text" ? "" : `, sql_safe_updates = 0, lock_wait_timeout = ${tableLockTimeoutSeconds}`;
     const settings = [`SET SESSION ${commitEachStatement}${ofTables}`, ...sessionStatements(url)];
-    for (const statement of settings) await connection.query(statement);
+    for (const sql of settings) await connection.query({ sql, timeout: connectTimeoutMs });
     return connection;
   } catch (error) {
     connection.destroy();
