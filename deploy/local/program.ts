@@ -46,8 +46,11 @@ export function runProgram(program: string, args: readonly string[], options: Pr
     });
     child.stderr.setEncoding("utf8").on("data", receive);
     const abort = (): void => {
-      const isRunning = child.exitCode === null && child.signalCode === null;
-      if (child.pid !== undefined && isRunning) process.kill(-child.pid, "SIGTERM");
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+      } catch {
+        // It has ended by itself meanwhile, with everything that it started.
+      }
     };
     options.signal?.addEventListener("abort", abort);
     const fail = (outcome: string): void => reject(new ProgramFailure([program, ...args].join(" "), outcome, output));
