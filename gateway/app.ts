@@ -63,10 +63,6 @@ export async function openGateway(
   // Bound last, because it also answers probes: if processes share the public port, only this one reaches a particular
   // process.
   const metricsPort = await bindHttpServer(metricsServer, { host: config.host, port: config.metricsPort, logger });
-  // Clients and load balancers that keep a connection open switch to another gateway with their next request.
-  lifecycle.stopping(() => {
-    rest.server.prependListener("request", (_, response) => response.setHeader("connection", "close"));
-  });
   logger.info({ port, metricsPort }, "listening");
   return { port, metricsPort };
 }

@@ -26,7 +26,8 @@ export function addRequestHooks(
     done();
   });
   app.addHook("onSend", (request, reply, payload, done) => {
-    // While draining, a request on an open connection is still served; its answer closes the connection.
+    // While draining, a request on an open connection is still served; its answer closes the connection, so that the
+    // client, or a load balancer, sends the next one to another gateway.
     if (health.isDraining()) reply.header("connection", "close");
     if (payload instanceof Readable) {
       // The status has already been sent, so only this line shows it.
