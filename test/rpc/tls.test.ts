@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readGatewayConfig } from "../../gateway/config.ts";
 import { Health } from "../../proto/gen/grpc/health/v1/health_pb.ts";
@@ -79,9 +80,9 @@ describe("gRPC with TLS", () => {
     for (const server of servers.splice(0)) await server.close(0);
   });
 
-  async function serve(tls: TlsFiles | undefined): Promise<number> {
+  async function serve(tls: TlsFiles | undefined, logger = silentLogger()): Promise<number> {
     const health = new ProcessHealth({}, () => false);
-    const parts = { logger: silentLogger(), metrics: new Metrics("test") };
+    const parts = { logger, metrics: new Metrics("test") };
     const server = new GrpcServer([serveHealth(health, [], parts)], parts.logger);
     servers.push(server);
     return server.listen("127.0.0.1", 0, tls, renewalMs);
@@ -161,6 +162,20 @@ describe("gRPC with TLS", () => {
     await expect.poll(() => callOnce(port, client)).toBe("unavailable");
     theirs.issue(clientFolder);
     await expect.poll(() => callOnce(port, client)).toBe(1);
+  });
+
+  it("says once that replaced files cannot be used, keeps the others, and takes the next ones", async () => {
+    const logged: string[] = [];
+    const logger = pino({ level: "error" }, { write: (line: string) => logged.push(JSON.parse(line).err.message) });
+    const tls = ours.issue(join(folder, "mended"));
+    const client = ours.issue(join(folder, "client"));
+    const port = await serve(tls, logger);
+    writeFileSync(tls.privateKeyFile, readFileSync(client.privateKeyFile));
+    await expect.poll(() => logged).toEqual([expect.stringContaining("key values mismatch")]);
+    expect(await callOnce(port, client)).toBe(1);
+    theirs.issue(join(folder, "mended"));
+    await expect.poll(() => callOnce(port, client)).toBe("unavailable");
+    expect(logged).toHaveLength(1);
   });
 
   it.each<[string, Authority, Authority]>([

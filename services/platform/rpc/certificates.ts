@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Server } from "node:tls";
+import type { Logger } from "../observe/logger.ts";
 import type { TlsFiles } from "./tls.ts";
 
 interface Certificates {
@@ -19,16 +20,19 @@ export function readCertificates({ certificateFile, privateKeyFile, caCertificat
 /**
  * Makes a server reload files that are replaced; open connections stay as they are. Returns a function that ends it.
  */
-export function renewCertificates(server: Server, tls: TlsFiles, intervalMs: number): () => void {
+export function renewCertificates(server: Server, tls: TlsFiles, intervalMs: number, logger: Logger): () => void {
   let inUse = JSON.stringify(readCertificates(tls));
+  let failures = 0;
   const timer = setInterval(() => {
     try {
       const certificates = readCertificates(tls);
-      if (JSON.stringify(certificates) === inUse) return;
-      server.setSecureContext(certificates);
+      if (JSON.stringify(certificates) !== inUse) server.setSecureContext(certificates);
       inUse = JSON.stringify(certificates);
-    } catch {
-      // The files are being replaced, one after the other.
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      // The first time, the files may just be being replaced, one after the other.
+      if (failures === 2) logger.error({ err: error }, "the certificates cannot be renewed; those in use stay");
     }
   }, intervalMs).unref();
   return () => clearInterval(timer);

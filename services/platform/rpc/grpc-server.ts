@@ -90,7 +90,7 @@ export class GrpcServer {
     if (!tls) return plain;
     const secure = createSecureServer(tls);
     secure.on("secureConnection", (socket) => this.#open(socket));
-    this.#closers.push(renewCertificates(secure, tls, renewalMs));
+    this.#closers.push(renewCertificates(secure, tls, renewalMs, this.#logger));
     return tls.mode === "accept" || tls.mode === "call" ? createMixedPort(plain, secure) : secure;
   }
 
