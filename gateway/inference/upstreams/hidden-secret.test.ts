@@ -61,4 +61,12 @@ describe("several secrets", () => {
       `short ${masked.map(stars).join(" second-secret- first-")} first-\\"secr`,
     );
   });
+
+  it("are masked as a whole if one of them contains another", () => {
+    const [account, key] = ["account-of-a-client", "my-account-of-a-client-and-more"];
+    const both = hiddenSecrets([account, key]);
+    expect(shownWithout(both, [`${key} ${account}`])).toBe(`${stars(key)} ${stars(account)}`);
+    const hidden = both.reduce((text, secret) => secret.hiddenIn(text), `${key} ${account}`);
+    expect(hidden).toBe(`${stars(key)} ${stars(account)}`);
+  });
 });

@@ -9,7 +9,9 @@ const lengthMin = 16;
 /** These secrets, each as it is and as JSON may show it. */
 export function hiddenSecrets(secrets: readonly string[]): readonly HiddenSecret[] {
   const forms = secrets.filter(({ length }) => length >= lengthMin).flatMap(formsOf);
-  return [...new Set(forms)].map((form) => new HiddenSecret(form));
+  // One that is contained in another must not be masked before it: the rest of the other would be shown.
+  const longestFirst = [...new Set(forms)].sort((one, other) => other.length - one.length);
+  return longestFirst.map((form) => new HiddenSecret(form));
 }
 
 function formsOf(secret: string): string[] {
