@@ -73,9 +73,13 @@ async function readVersion(daemon: string): Promise<string | undefined> {
   }
 }
 
+/** A Docker whose daemon hangs never answers. */
+const dockerTimeoutMs = 10_000;
+
 async function findDocker(): Promise<DatabaseServer | undefined> {
   try {
-    await runProgram("docker", ["version", "--format", "{{.Server.Version}}"]);
+    const signal = AbortSignal.timeout(dockerTimeoutMs);
+    await runProgram("docker", ["version", "--format", "{{.Server.Version}}"], { signal });
     return { flavor: "docker", title: "MySQL 8.4 in Docker" };
   } catch {
     return undefined;
