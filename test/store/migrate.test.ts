@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { createConnection } from "mysql2/promise";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -117,6 +118,23 @@ describe("migrate", () => {
       write("0003_third", "CREATE TABLE third (id INT)");
       await pool.query(insertLock, [60]);
       expect(await run()).toEqual(["0003_third"]);
+    });
+
+    it("has no connection that lies idle while it waits, and that a proxy might close", async () => {
+      await run();
+      write("0003_third", "CREATE TABLE third (id INT)");
+      await pool.query(insertLock, [0]);
+      const waits: string[] = [];
+      const onWait = (reason: string) => waits.push(reason);
+      const running = migrate(database.url, directory, () => {}, { waitMs: 0, onWait });
+      await expect.poll(() => waits).toHaveLength(1);
+      await sleep(3_000);
+      const [idle] = await pool.query<RowDataPacket[]>(
+        "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND command = 'Sleep' AND time >= 2",
+      );
+      for (const { id } of idle) await pool.query(`KILL ${id}`);
+      await pool.query("DELETE FROM schema_migrations WHERE name = 'migrating'");
+      expect(await running).toEqual(["0003_third"]);
     });
 
     it("does not wait if there is nothing to do", async () => {

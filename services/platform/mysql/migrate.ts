@@ -90,21 +90,22 @@ async function applyPending(
   onWait: (reason: string, leftMs: number) => void,
 ): Promise<void> {
   const connection = await open(url);
-  let lockConnection: Connection | undefined;
+  let worker: Connection | undefined;
   try {
     await connection.query(createTable);
     if ((await listPending(connection, migrations)).length > 0) {
-      lockConnection = await open(url);
-      await withMigrationLock(lockConnection, onWait, async () => {
+      await withMigrationLock(connection, onWait, async () => {
+        // Not before: a proxy, or the database, may close a connection that lies idle.
+        worker = await open(url);
         // The previous holder of the lock may have applied them already.
-        for (const migration of await listPending(connection, migrations)) await apply(connection, migration, onApply);
+        for (const migration of await listPending(connection, migrations)) await apply(worker, migration, onApply);
+        await worker.end();
       });
-      await lockConnection.end();
     }
     await connection.end();
   } catch (error) {
     connection.destroy();
-    lockConnection?.destroy();
+    worker?.destroy();
     throw error;
   }
 }

@@ -16,7 +16,7 @@ const pauseMs = 250;
 /**
  * Runs `work` while nobody else does so on the same database, from wherever: the process that migrates holds a row and
  * keeps renewing it. A named lock (`GET_LOCK`) would hold on only one node of a Galera cluster, and be lost on Vitess
- * after half a minute. The lock has its own connection, because a statement of the work may take hours. Throws a
+ * after half a minute. The work has its own connection, because a statement of it may take hours. Throws a
  * CommandError if others do not finish.
  */
 export async function withMigrationLock(
