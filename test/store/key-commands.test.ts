@@ -151,14 +151,20 @@ describe("disable-key, enable-key and revoke-key", () => {
     expect(await statusOf(id)).toBe("revoked");
   });
 
-  it.each(["revoked", "expired"])("does not reactivate a key that is %s", async (status) => {
+  it.each([
+    ["revoked", /is revoked; make another one with create-key/],
+    [
+      "expired",
+      /is expired; give it another expiry \(PATCH \/api\/v1\/keys\/[\w-]+\), or make another one with create-key/,
+    ],
+  ])("does not reactivate a key that is %s, and says what helps", async (status, message) => {
     const { key, key_id: id } = await newKey("--kind", "management");
     expect(await commands.run(disableKey, "--key-id", id)).toContain("is disabled");
     const column = status === "revoked" ? "revoked_at" : "expires_at";
     await commands.pool.execute(`UPDATE api_keys SET ${column} = ? WHERE id = ?`, [new Date(0), idToBytes(id)]);
     const refused = commands.run(enableKey, "--key-id", id);
     await expect(refused).rejects.toThrow(CommandError);
-    await expect(refused).rejects.toThrow(`is ${status} for good; make another one with create-key`);
+    await expect(refused).rejects.toThrow(message);
     expect((await scopeOf(key))?.key.disabled).toBe(true);
     expect(await commands.run(disableKey, "--key-id", id)).toContain(`is ${status}; access tokens`);
   });

@@ -10,7 +10,8 @@ export const enableKey = keyCommand({
   prepare: (key) => {
     const status = keyStatus({ ...key, disabled: false }, new Date());
     if (status === "active") return updateKey(key.id, { disabled: false });
-    throw new CommandError(`${nameOf(key)} is ${status} for good; make another one with create-key`);
+    const remedy = status === "expired" ? `give it another expiry (PATCH /api/v1/keys/${key.id}), or ` : "";
+    throw new CommandError(`${nameOf(key)} is ${status}; ${remedy}make another one with create-key`);
   },
   describe: (key) => `${nameOf(key)} is enabled; where it was refused just now, it works within seconds`,
 });
