@@ -1,12 +1,13 @@
 import type { FieldViolation } from "../../platform/domain/domain-error.ts";
 import { nameLengthMax } from "../../platform/domain/limits.ts";
+import { isLongerThan } from "../../platform/domain/text-violations.ts";
 
 /**
- * The rule for every name that people choose: at least one character, and at most `lengthMax`, counted as people count
- * them, not only spaces, and no control characters.
+ * The rule for every name that people choose: at least one character and at most `lengthMax`, not only spaces, and no
+ * control characters.
  */
 export function isName(text: string, lengthMax = nameLengthMax): boolean {
-  return text.trim() !== "" && [...text].length <= lengthMax && !/\p{Cc}/u.test(text);
+  return text.trim() !== "" && !isLongerThan(text, lengthMax) && !/\p{Cc}/u.test(text);
 }
 
 export function nameViolations(path: string, name: string, lengthMax = nameLengthMax): FieldViolation[] {
