@@ -254,7 +254,9 @@ describe("Connect", () => {
       "The body must be one setpoint.preset.v1.CreateVersionRequest, in the encoding that the request names",
     );
     const mistyped = refusalIn(await send({ headers: json, body: ['{"slug":1}'] }));
-    expect(mistyped.message).toBe("slug must be given once, as setpoint.preset.v1.CreateVersionRequest declares it");
+    expect(mistyped.message).toBe(
+      "slug must have the type that setpoint.preset.v1.CreateVersionRequest declares, and be given only once",
+    );
     const large = refusalIn(await send({ headers: proto, body: tooLarge }));
     expect(large.message).toBe("The body must be at most 16777216 bytes");
     const largeJson = refusalIn(await send({ headers: json, body: tooLarge }));

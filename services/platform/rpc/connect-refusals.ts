@@ -84,7 +84,7 @@ function refusalOf(pending: PendingCall): DomainError {
 function violationIn(error: unknown, input: DescMessage): FieldViolation | undefined {
   if (isFieldError(error)) {
     const { name, parent } = error.field();
-    return { path: name, message: `must be given once, as ${parent.typeName} declares it` };
+    return { path: name, message: `must have the type that ${parent.typeName} declares, and be given only once` };
   }
   if (!(error instanceof Error)) return undefined;
   // Anything that cannot be the name of a field is not repeated.
