@@ -32,7 +32,7 @@ import { syncUpstreams } from "./upstreams.ts";
 interface SystemOptions {
   /** Whether Prometheus runs, too. */
   readonly observe: boolean;
-  /** Abort it to stop; the current step ends then. */
+  /** Abort it to stop. The current step ends then, unless it installs something: that is never left half done. */
   readonly signal: AbortSignal;
   /** Called with a function that closes something, right after it was opened. */
   readonly opened: (close: () => Promise<void> | void) => void;
