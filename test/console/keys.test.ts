@@ -212,6 +212,18 @@ describe.skipIf(!browserPath)("the keys screen", { timeout: 180_000 }, () => {
     expect(await keyNow(name)).toBeUndefined();
   });
 
+  it("no longer offers to enable a key that was deleted after it was disabled", async () => {
+    const name = freshName("disabled first");
+    await administrator(underTest.stack).makeKey({ name });
+    await openKeys(on);
+    await choose(name, /^Disable/);
+    await on.page.getByRole("button", { name: "Enable again" }).waitFor();
+    await choose(name, /^Delete/);
+    await dialog().getByRole("button", { name: "Delete the key" }).click();
+    await on.page.getByText(`“${name}” is deleted.`).waitFor();
+    expect(await on.page.getByRole("button", { name: "Enable again" }).count()).toBe(0);
+  });
+
   it("rotates a key, and the old secret works for the chosen grace period", async () => {
     const name = freshName("to be rotated");
     const { key } = await administrator(underTest.stack).makeKey({ name });

@@ -10,16 +10,22 @@ interface Toast {
   /** The path at which it was shown. */
   readonly path: string;
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
+  /** What it is about, such as the id of a key. */
+  readonly about?: string | undefined;
 }
 
 const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
 
-/** Shows a message until it is dismissed. One without an action disappears together with its screen. */
-export function showToast(text: string, action?: Toast["action"]): void {
+/**
+ * Shows a message until it is dismissed, or until there is a newer one about the same thing, because the older one may
+ * offer what is no longer possible. One without an action disappears together with its screen.
+ */
+export function showToast(text: string, action?: Toast["action"], about?: string): void {
   lastId++;
+  const others = toasts.value.filter((toast) => about === undefined || toast.about !== about);
   // Two are enough to follow the last steps; more would cover the page.
-  toasts.value = [...toasts.value.slice(-1), { id: lastId, text, path: location.pathname, action }];
+  toasts.value = [...others.slice(-1), { id: lastId, text, path: location.pathname, action, about }];
 }
 
 function dismiss(id: number): void {

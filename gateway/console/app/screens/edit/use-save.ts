@@ -59,7 +59,7 @@ export function useSave({ workspace, slug, draft, keep }: SaveParts): Save {
     forgetAnswers();
     navigate(presetHref(workspace, slug));
     const note = droppedFieldsNote(draft.config, config as object, dialect);
-    showToast(`Saved as v${version}, which is served now.${note}`);
+    showToast(`Saved as v${version}, which is served now.${note}`, undefined, presetPath(workspace, slug));
   };
 
   const loadConcurrentChange = async (): Promise<void> => {

@@ -35,7 +35,7 @@ export function KeyMenu({ apiKey, reason, changed }: KeyMenuProps) {
     changed();
     // Whoever disables the key that they are signed in with is signed out, and cannot undo it here.
     const undo = { label: to ? "Enable again" : "Disable again", run: () => void setBack(!to) };
-    showToast(`“${name}” is ${to ? "disabled" : "enabled"}.`, isOwn ? undefined : undo);
+    showToast(`“${name}” is ${to ? "disabled" : "enabled"}.`, isOwn ? undefined : undo, id);
   };
   // Reported in a toast: by then the row may be gone, and with it any place to show an error.
   const setBack = (to: boolean): Promise<void> =>
@@ -46,7 +46,7 @@ export function KeyMenu({ apiKey, reason, changed }: KeyMenuProps) {
     await request(path, { method: "DELETE", headers: idempotencyKeyOf({ path }) });
     close();
     changed();
-    showToast(`“${name}” is deleted.`);
+    showToast(`“${name}” is deleted.`, undefined, id);
   };
 
   return (

@@ -40,10 +40,8 @@ export function useDesignation({ workspace, slug, etag, revision, changed }: Des
     setConcurrentChanges(undefined);
     try {
       const answer = await patchDesignation(version, seen);
-      showToast(`${slug} now serves v${version}.`, {
-        label: "Undo",
-        run: () => void designate(before, version, answer.etag),
-      });
+      const undo = { label: "Undo", run: () => void designate(before, version, answer.etag) };
+      showToast(`${slug} now serves v${version}.`, undo, presetPath(workspace, slug));
     } catch (thrown) {
       await showFailure(thrown, version);
     }

@@ -43,12 +43,9 @@ export function WorkspaceForm({ shown, current, close, changed }: WorkspaceFormP
     const workspace = json.data;
     close();
     rememberWorkspace(workspace, current);
-    if (shown) showToast(`“${workspace.name}” is changed.`);
-    else
-      showToast(`“${workspace.name}” is ready.`, {
-        label: "Open it",
-        run: () => navigate(presetsHref(workspace)),
-      });
+    const open = { label: "Open it", run: () => navigate(presetsHref(workspace)) };
+    if (shown) showToast(`“${workspace.name}” is changed.`, undefined, workspace.id);
+    else showToast(`“${workspace.name}” is ready.`, open, workspace.id);
     changed(workspace);
   };
   return (

@@ -41,7 +41,7 @@ export function WorkspaceMenu({ shown, isDefault, current, changed }: WorkspaceM
     }
     close();
     forgetWorkspace(shown.id, current);
-    showToast(`“${shown.name}” is deleted.`);
+    showToast(`“${shown.name}” is deleted.`, undefined, shown.id);
     changed();
   };
   return (
