@@ -140,6 +140,36 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     expect(await on.faults()).toEqual([]);
   });
 
+  it("pastes a curl command, of which the body remains, and can undo it", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    const config = page.locator(".cm-content");
+    const paste = async (text: string) => {
+      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+      await config.focus();
+      await page.keyboard.press("Control+v");
+    };
+    await on.open(path);
+    await page.getByText("Paste it here, as JSON or as a curl command.").waitFor();
+    const before = await config.innerText();
+    await paste(`curl https://a.test/v1/chat/completions \\
+  -H "Authorization: Bearer $A_KEY" \\
+  -d '{"model": "m", "top_p": 1.0, "messages": [{"role": "system", "content": "It'\\''s brief."}]}'`);
+    await page.getByRole("button", { name: "Use its system prompt" }).waitFor();
+    expect(await config.innerText()).toMatch(/^\{\n {2}"model": "m",\n {2}"top_p": 1\.0,\n/);
+    await page.keyboard.press("Control+z");
+    await expect.poll(() => config.innerText()).toBe(before);
+    // Before a config, an object can only be meant to replace it.
+    await page.keyboard.press("Control+Home");
+    await paste('{"model": "other"}');
+    await expect.poll(() => config.innerText()).toBe('{"model": "other"}');
+    // But within it, it is a value.
+    for (let presses = 0; presses < 8; presses++) await page.keyboard.press("ArrowRight");
+    await paste("{}");
+    await expect.poll(() => config.innerText()).toBe('{"model"{}: "other"}');
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("loses no keystroke on a slow machine", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;

@@ -16,11 +16,14 @@ interface ContentFieldsProps {
   readonly configFault: string | undefined;
   /** What the API says is wrong, by paths in the body that was sent. */
   readonly issues: readonly Issue[];
+  /** Shown below the config while there is nothing to say about it. */
+  readonly hint?: string | undefined;
   readonly change: (change: { readonly prompt?: string; readonly config?: string }) => void;
 }
 
 /** The prompt and the config of a version that is being written, each with its errors beside it. */
-export function ContentFields({ dialect, prompt, config, configFault, issues, change }: ContentFieldsProps) {
+export function ContentFields(props: ContentFieldsProps) {
+  const { dialect, prompt, config, configFault, issues, hint, change } = props;
   const promptIssues = issues.filter(isAboutPrompt);
   const configIssues = useMemo(() => issues.filter((issue) => !isAboutPrompt(issue)), [issues]);
   const unkept = useMemo(() => (configFault ? "" : unkeptFieldsNote(config, dialect)), [config, configFault, dialect]);
@@ -91,7 +94,7 @@ export function ContentFields({ dialect, prompt, config, configFault, issues, ch
           )}
           {!configFault && configIssues.length === 0 && (
             <span class={unkept ? "unkept small wrap" : "muted small"}>
-              {unkept || "Valid JSON. The rules of each field are checked when you save."}
+              {unkept || hint || "Valid JSON. The rules of each field are checked when you save."}
             </span>
           )}
           {hasPasted && (

@@ -12,6 +12,9 @@ import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { Issue } from "../../api/api-error.ts";
+import { indented } from "../../json/json-pieces.ts";
+import { configFaultOf } from "./config-fault.ts";
+import { curlBody } from "./curl-body.ts";
 import { findPlace } from "./find-place.ts";
 
 export interface JsonEditor {
@@ -109,6 +112,7 @@ export function createJsonEditor({ root, text, label, onChange }: JsonEditorPart
         // A scrollable area must be reachable by keyboard, and have a name.
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
         look,
+        EditorView.domEventHandlers({ paste }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());
         }),
@@ -131,6 +135,29 @@ export function createJsonEditor({ root, text, label, onChange }: JsonEditorPart
     },
     destroy: () => view.destroy(),
   };
+}
+
+/** A request that is pasted replaces what is there, which can be undone. Returns whether the event is dealt with. */
+function paste(event: ClipboardEvent, view: EditorView): boolean {
+  const request = pastedRequest(event.clipboardData?.getData("text/plain") ?? "", view.state);
+  if (request === undefined) return false;
+  view.dispatch({
+    changes: { from: 0, to: view.state.doc.length, insert: request },
+    selection: { anchor: 0 },
+    scrollIntoView: true,
+    userEvent: "input.paste",
+  });
+  return true;
+}
+
+/** The body of a curl command, or an object beside a valid config, where it could not be anything else. */
+function pastedRequest(text: string, { doc, selection }: EditorState): string | undefined {
+  const body = curlBody(text);
+  if (body !== undefined) return configFaultOf(body) ? body : indented(body);
+  const { from, to } = selection.main;
+  const isBeside = doc.sliceString(0, from).trim() === "" || doc.sliceString(to).trim() === "";
+  const areObjects = configFaultOf(text) === undefined && configFaultOf(doc.toString()) === undefined;
+  return isBeside && areObjects ? text : undefined;
 }
 
 function placeIn(state: EditorState, path: string): { from: number; to: number } {

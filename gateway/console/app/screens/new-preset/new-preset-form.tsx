@@ -124,6 +124,9 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
         config={draft.config}
         configFault={configFault}
         issues={creation.contentIssues}
+        hint={
+          isUntouched(draft) ? "Do you have a request already? Paste it here, as JSON or as a curl command." : undefined
+        }
         change={edit}
       />
       <div class="row edit-actions is-in-reach">
