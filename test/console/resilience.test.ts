@@ -90,6 +90,44 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
     expect(await isInSight()).toBe(true);
   });
 
+  it("takes a double click for one click, even if another button appears below the pointer", async () => {
+    const slug = await createPreset();
+    const on = await signedIn();
+    const { page } = on;
+    const middleOf = async (name: string) => {
+      const { x, y, width, height } = (await page.getByRole("button", { name }).boundingBox()) ?? {
+        x: 0,
+        y: 0,
+        width: 0,
+        height: 0,
+      };
+      return { x: x + width / 2, y: y + height / 2 };
+    };
+    /** Clicks where one button is, and once more when the other one has taken its place. */
+    const doubleClick = async (first: string, second: string) => {
+      const { x, y } = await middleOf(first);
+      await page.mouse.click(x, y);
+      await expect.poll(async () => Math.abs((await middleOf(second)).y - y)).toBeLessThan(10);
+      expect(Math.abs((await middleOf(second)).x - x)).toBeLessThan(40);
+      await page.mouse.down({ clickCount: 2 });
+      await page.mouse.up({ clickCount: 2 });
+    };
+    await on.open(`/default/presets/${slug}`);
+    await page.getByRole("button", { name: "Roll back to v1" }).waitFor();
+    await doubleClick("Roll back to v1", "Serve v2");
+    // With a long prompt, both buttons are at the end of the window.
+    await on.open(`/default/presets/${slug}/edit?from=2`);
+    await page.getByLabel("System prompt").fill("Be kind.\n".repeat(80));
+    await doubleClick("Review the changes", "Save new version");
+    await page.getByRole("button", { name: "Save new version" }).press("Enter");
+    await page.getByText("Serves v3").waitFor();
+    const { json } = await underTest.stack.request<{ revision: number }[]>("GET", `/presets/${slug}/changes`, {
+      key: underTest.stack.apiKey,
+    });
+    // Two versions, one rollback, one more version.
+    expect(json.data).toHaveLength(4);
+  });
+
   it("does not claim that nothing was saved if no answer came, and saves once", async () => {
     const { stack, newPage } = underTest;
     const on = await newPage({ key: stack.apiKey });

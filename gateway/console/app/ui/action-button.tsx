@@ -29,6 +29,7 @@ export function ActionButton(props: ActionButtonProps) {
   const button = useRef<HTMLButtonElement>(null);
   const bubble = useRef<HTMLSpanElement>(null);
   const isOff = reason !== undefined || isBusy || isPaused;
+  const wasClicked = useRef(false);
   const show = (): void => {
     if (!bubble.current || !button.current) return;
     bubble.current.togglePopover(true);
@@ -55,6 +56,9 @@ export function ActionButton(props: ActionButtonProps) {
         onBlur={hide}
         onKeyDown={(event) => event.key === "Escape" && hide()}
         onClick={(event) => {
+          // The second click of a double click is meant for the button that was here at the first one.
+          if (event.detail > 1 && !wasClicked.current) return event.preventDefault();
+          wasClicked.current = true;
           if (isOff) {
             event.preventDefault();
             // In Safari, a tap does not, and the reason would be gone with the finger.
