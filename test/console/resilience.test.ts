@@ -161,6 +161,33 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
     expect(await on.axeViolations()).toEqual([]);
   });
 
+  it("does not claim that nothing was changed if something broke on the way back", async () => {
+    const { stack, newPage } = underTest;
+    const slug = await createPreset();
+    const { page, open } = await newPage({ key: stack.apiKey });
+    const breakAnswers = (url: string, method: string, status: number) =>
+      page.route(url, async (route) => {
+        if (route.request().method() !== method) return route.continue();
+        await route.fetch();
+        await route.fulfill({ status });
+      });
+    const creations = `**/api/v1/presets/${slug}*/**`;
+    await open(`/default/presets/${slug}/edit?from=2`);
+    await page.getByLabel("System prompt").fill("Be kind.");
+    await page.getByRole("button", { name: "Review the changes" }).click();
+    await breakAnswers(creations, "POST", 503);
+    await page.getByRole("button", { name: "Save new version" }).click();
+    const alert = page.getByRole("alert");
+    await alert.getByText("It may not have been saved").waitFor();
+    await alert.getByText("It is saved once, however often you try.").waitFor();
+    await page.unroute(creations);
+    await page.getByRole("button", { name: "Save new version" }).click();
+    await page.getByText("Saved as v3, which is served now.").waitFor();
+    await breakAnswers(`**/api/v1/presets/${slug}*`, "PATCH", 502);
+    await page.getByRole("button", { name: "Roll back to v2" }).click();
+    await page.getByRole("heading", { name: "The change may not have been made" }).waitFor();
+  });
+
   it("goes from a page past the end to the last page", async () => {
     await createPreset();
     const on = await signedIn();

@@ -63,12 +63,16 @@ function textOf({ body }: Response, onChunk: () => void): Promise<string> {
   return new Response(body?.pipeThrough(watched)).text();
 }
 
+const outOfReach = "The service is out of reach or overloaded. Try again in a moment.";
+
 /** The API's messages speak of headers and bodies. These are for people, who see neither. */
 const messageByStatus: Readonly<Record<number, string>> = {
   401: "Your session had ended. Try again.",
   413: "This is too large to send. Shorten the prompt or the config.",
   429: "Too many requests with your key in a short time. Wait a few seconds, then try again.",
-  503: "The service is out of reach or overloaded. Try again in a moment.",
+  502: outOfReach,
+  503: outOfReach,
+  504: outOfReach,
 };
 
 function withOwnWording(path: string, error: ApiError): ApiError {
@@ -101,9 +105,14 @@ export async function send(path: string, { method = "GET", body, headers, signal
 /** The message for a request without a response. The request may have been carried out nevertheless. */
 export const unreachable = "The gateway cannot be reached. Check the connection, then try again.";
 
-/** Says that a change failed. Without a response, its outcome is unknown. */
-export function notChanged(what: string, { message }: ApiError): string {
-  return `${what} ${message === unreachable ? "may not have been" : "was not"} changed: ${message}`;
+/** Whether a change may have been made nevertheless: no response came, or only that something broke on the way. */
+export function isOutcomeUnknown({ status, message }: ApiError): boolean {
+  return message === unreachable || status >= 500;
+}
+
+/** Says that a change failed, or may have. */
+export function notChanged(what: string, error: ApiError): string {
+  return `${what} ${isOutcomeUnknown(error) ? "may not have been" : "was not"} changed: ${error.message}`;
 }
 
 /** Waits for the network; throws an ApiError if the connection cannot be made or is lost. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api/api-error.ts";
-import { unreachable } from "../api/request.ts";
+import { isOutcomeUnknown, unreachable } from "../api/request.ts";
 import { Dialog } from "./dialog.tsx";
 import { ErrorPanel } from "./error-panel.tsx";
 
@@ -12,20 +12,20 @@ interface ErrorDialogProps {
   readonly children?: ComponentChildren;
 }
 
-/** Says that an action was not carried out, and why. If no response came, says that the outcome is unknown. */
+/** Says that an action was not carried out, and why. If that is not certain, says so, and that a retry is safe. */
 export function ErrorDialog({ title, error, close, children }: ErrorDialogProps) {
-  const isUnknown = error.message === unreachable;
+  const isSilent = error.message === unreachable;
+  const isUnknown = isOutcomeUnknown(error);
+  const what = isSilent
+    ? "The gateway cannot be reached, or the connection was lost: the change may have been made. Check the connection, then try again."
+    : error.message;
   return (
-    <Dialog title={isUnknown ? "No answer arrived" : title} close={close}>
+    <Dialog
+      title={isSilent ? "No answer arrived" : isUnknown ? "The change may not have been made" : title}
+      close={close}
+    >
       <ErrorPanel error={error}>
-        {isUnknown ? (
-          <p>
-            The gateway cannot be reached, or the connection was lost: the change may have been made. Check the
-            connection, then try again. It is made once, however often you try.
-          </p>
-        ) : (
-          children
-        )}
+        {isUnknown ? <p>{what} It is made once, however often you try.</p> : children}
       </ErrorPanel>
       <div class="dialog-actions">
         <button type="button" class="button" onClick={close}>
