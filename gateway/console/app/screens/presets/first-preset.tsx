@@ -2,6 +2,7 @@ import { reasonForbidden } from "../../api/session.ts";
 import type { SessionWorkspace } from "../../api/types.ts";
 import { usePolling } from "../../api/use-loading.ts";
 import { hrefTo } from "../../shell/location.ts";
+import { newPresetHref } from "../../shell/preset-hrefs.ts";
 import { CodeSample } from "../../ui/code-sample.tsx";
 
 interface FirstPresetProps {
@@ -37,7 +38,9 @@ export function FirstPreset({ workspace, look }: FirstPresetProps) {
       <h2>No presets yet</h2>
       <p>A preset is a named, versioned configuration of a model request. There are two ways to create one.</p>
       <h3>Write it here</h3>
-      <p>With “New preset”, above. All it needs is a slug and a model.</p>
+      <p>
+        A <a href={newPresetHref(workspace)}>new preset</a> needs a slug and a model. You can also paste a request.
+      </p>
       <h3>Or send a request that you already have</h3>
       <p>
         Put an <a href={hrefTo([workspace.slug, "keys"])}>API key of this workspace</a> into{" "}

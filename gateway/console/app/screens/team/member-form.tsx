@@ -81,7 +81,11 @@ export function MemberForm({ member, reason, close, changed }: MemberFormProps) 
             change={setLastName}
             maxLength={nameLengthMax}
           />
-          <Field label="Role" hint={reason ?? "An organization always has an admin."} fault={faultOf("role")}>
+          <Field
+            label="Role"
+            hint={reason ?? "Tells who administers the organization. What somebody may do depends on their keys."}
+            fault={faultOf("role")}
+          >
             {(ids) => (
               <select
                 {...ids}
