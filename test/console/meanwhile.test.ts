@@ -151,6 +151,20 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     expect(await search.getAttribute("data-kept")).toBe("");
   });
 
+  it("finds a preset by the name by which programs call it", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await open("/default/presets");
+    await page.getByRole("searchbox").fill(`@preset/${slug}`);
+    await page.waitForURL((url) => url.searchParams.get("q") === `@preset/${slug}`);
+    await expect.poll(() => page.locator(".preset-table .row-link").count()).toBe(1);
+    await page.keyboard.press("Control+k");
+    await page.keyboard.insertText(`@preset/${slug}@1`);
+    await page.getByRole("option", { name: slug }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText("Serves v2").waitFor();
+  });
+
   it("returns from a search to the list as it was, and then to the page before", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();

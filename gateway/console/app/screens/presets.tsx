@@ -1,3 +1,4 @@
+import { searchedText } from "../api/searched-text.ts";
 import { inWorkspace, reasonForbidden } from "../api/session.ts";
 import type { Preset, PresetStatus } from "../api/types.ts";
 import { pageIn, pageParameters, useList } from "../api/use-list.ts";
@@ -28,7 +29,7 @@ export function Presets({ workspace, query }: ScreenProps) {
   const page = pageIn(query);
   const isFiltered = q !== "" || status !== "";
   const parameters = new URLSearchParams({ ...pageParameters(page), include: "serving" });
-  if (q) parameters.set("q", q);
+  if (q) parameters.set("q", searchedText(q));
   if (status) parameters.set("status", status);
 
   useShortcut("j", () => stepTo(1));

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { hasText } from "../api/has-text.ts";
+import { searchedText } from "../api/searched-text.ts";
 import { inWorkspace, reasonForbidden } from "../api/session.ts";
 import type { ListPage, Preset, Session, SessionWorkspace } from "../api/types.ts";
 import { useLoaded } from "../api/use-loaded.ts";
@@ -48,7 +49,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
   const dialog = useModal();
-  const text = typed.trim();
+  const text = searchedText(typed);
   const q = useSettled(text, 120);
   const query = q === "" ? "" : `&q=${encodeURIComponent(q)}`;
   const { answer, error } = useLoaded<ListPage<Preset>>(inWorkspace(`/api/v1/presets?limit=8${query}`, workspace));
