@@ -170,6 +170,18 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     expect(await on.faults()).toEqual([]);
   });
 
+  it("does not mind a space around a pasted slug", { timeout: timeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const slug = freshName("spaced");
+    await on.open(path);
+    await on.page.locator(".cm-content").waitFor();
+    await writeSlug(on, ` ${slug} `);
+    await press(on, "Create preset");
+    await on.page.getByText(`${slug} was created, and serves v1.`).waitFor();
+    expect((await stored(slug)).version).toBe(1);
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("loses no keystroke on a slow machine", { timeout: timeoutMs }, async () => {
     const on = await underTest.newPage({ key: underTest.stack.managementKey });
     const { page } = on;

@@ -40,7 +40,9 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
     storeNewDraft(place, changed);
   };
   const target = session.value?.workspaces.find(({ id }) => id === draft.workspaceId) ?? workspace;
-  const creation = useCreate({ place, target, draft, keep });
+  // What is pasted often ends with a space, which nobody sees.
+  const slug = draft.slug.trim();
+  const creation = useCreate({ place, target, draft: { ...draft, slug }, keep });
   const edit = (change: Partial<NewDraft>): void => {
     keep({ ...draft, ...change });
     creation.forgetError();
@@ -63,15 +65,14 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
 
   const slugFault = creation.isTaken ? (
     <>
-      A preset with this slug already exists: <a href={presetHref(target, draft.slug)}>look at {draft.slug}</a>, or
-      choose another.
+      A preset with this slug already exists: <a href={presetHref(target, slug)}>look at {slug}</a>, or choose another.
     </>
   ) : (
-    slugFaultOf(draft.slug)
+    slugFaultOf(slug)
   );
   const reason =
     reasonForbidden("write") ??
-    (draft.slug === "" ? "Give it a slug first." : slugFaultOf(draft.slug) && "Correct the slug first.") ??
+    (slug === "" ? "Give it a slug first." : slugFaultOf(slug) && "Correct the slug first.") ??
     configFault;
   return (
     <form
@@ -102,13 +103,13 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
             label="Slug"
             hint={
               <>
-                Requests refer to it as <code class="wrap">@preset/{draft.slug || "…"}</code>, which cannot be changed
-                later. Once it exists, you can give it a name and a description in its settings.
+                Requests refer to it as <code class="wrap">@preset/{slug || "…"}</code>, which cannot be changed later.
+                Once it exists, you can give it a name and a description in its settings.
               </>
             }
             fault={slugFault}
             value={draft.slug}
-            change={(slug) => edit({ slug })}
+            change={(text) => edit({ slug: text })}
             maxLength={slugLengthMax}
             isRequired
           />
