@@ -150,7 +150,7 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
       await page.keyboard.press("Control+v");
     };
     await on.open(path);
-    await page.getByText("Paste it here, as JSON or as a curl command.").waitFor();
+    await page.getByText("paste it here, as JSON or as a curl command").waitFor();
     const before = await config.innerText();
     await paste(`curl https://a.test/v1/chat/completions \\
   -H "Authorization: Bearer $A_KEY" \\

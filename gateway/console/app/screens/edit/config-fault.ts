@@ -1,7 +1,8 @@
 /** Why a text is not a valid config; undefined if it is. */
 export function configFaultOf(config: string): string | undefined {
   try {
-    const value: unknown = JSON.parse(config);
+    // Whoever has deleted everything has not made a mistake in JSON.
+    const value: unknown = config.trim() === "" ? undefined : JSON.parse(config);
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     return isObject ? undefined : "The config must be a JSON object: { … }.";
   } catch (error) {

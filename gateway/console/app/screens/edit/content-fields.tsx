@@ -16,8 +16,8 @@ interface ContentFieldsProps {
   readonly configFault: string | undefined;
   /** What the API says is wrong, by paths in the body that was sent. */
   readonly issues: readonly Issue[];
-  /** Shown below the config while there is nothing to say about it. */
-  readonly hint?: string | undefined;
+  /** How to begin. */
+  readonly hint?: string;
   readonly change: (change: { readonly prompt?: string; readonly config?: string }) => void;
 }
 
@@ -73,7 +73,7 @@ export function ContentFields(props: ContentFieldsProps) {
         <div class="panel-head">
           <h2>Config</h2>
           <span class="muted small">
-            Fields of a <code>{dialect}</code> request
+            Fields of a <code>{dialect}</code> request{hint && `. ${hint}`}
           </span>
         </div>
         <ConfigEditor text={config} issues={configIssues} wanted={wanted} change={(text) => change({ config: text })} />
@@ -94,7 +94,7 @@ export function ContentFields(props: ContentFieldsProps) {
           )}
           {!configFault && configIssues.length === 0 && (
             <span class={unkept ? "unkept small wrap" : "muted small"}>
-              {unkept || hint || "Valid JSON. The rules of each field are checked when you save."}
+              {unkept || "Valid JSON. The rules of each field are checked when you save."}
             </span>
           )}
           {hasPasted && (

@@ -13,7 +13,7 @@ it.each([
   ["lines that go on", `$ curl a.test \\\n  -H "A: $B" \\\n  -d '{\n  "a": 1.0\n}'\n`, '{\n  "a": 1.0\n}'],
   ["lines of Windows", `curl a.test \\\r\n  --json '{"a": 1}' \\\r\n  | jq .`, '{"a": 1}'],
   ["no space after the option", `curl -d'{"a": 1}' a.test`, '{"a": 1}'],
-  ["options in one", `curl -sSd '{"a": 1}' a.test`, '{"a": 1}'],
+  ["options in one", `curl.exe -sSd '{"a": 1}' a.test`, '{"a": 1}'],
   ["a body that is not quite JSON, which the editor explains", `curl a.test -d '{"a": ...}'`, '{"a": ...}'],
   ["no body", "curl https://a.test/v1/models", undefined],
   ["a form", "curl a.test -d 'a=1&b={}'", undefined],

@@ -12,7 +12,7 @@ const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b
  * is something else, or the command sends no object.
  */
 export function curlBody(text: string): string | undefined {
-  if (!/^\s*(?:\$\s+)?curl\s/.test(text)) return undefined;
+  if (!/^\s*(?:\$\s+)?curl(?:\.exe)?\s/.test(text)) return undefined;
   const words = wordsOf(text);
   const bodies = words.flatMap((word, at) => {
     const [option] = dataOption.exec(word) ?? [];

@@ -125,9 +125,7 @@ export function NewPresetForm({ place, start }: NewPresetFormProps) {
         config={draft.config}
         configFault={configFault}
         issues={creation.contentIssues}
-        hint={
-          isUntouched(draft) ? "Do you have a request already? Paste it here, as JSON or as a curl command." : undefined
-        }
+        hint="If you have one, paste it here, as JSON or as a curl command."
         change={edit}
       />
       <div class="row edit-actions is-in-reach">
