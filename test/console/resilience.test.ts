@@ -161,6 +161,40 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
     expect(await on.axeViolations()).toEqual([]);
   });
 
+  it("keeps what is written during a slow save, and calls nobody back who has gone elsewhere", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    let proceed = (): void => {};
+    const startSaving = async (prompt: string) => {
+      const held = new Promise<void>((resolve) => {
+        proceed = resolve;
+      });
+      await page.route(`**/api/v1/presets/${slug}/chat/completions*`, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await open(`/default/presets/${slug}/edit`);
+      await page.getByLabel("System prompt").fill(prompt);
+      await page.getByRole("button", { name: "Review the changes" }).click();
+      await page.getByRole("button", { name: "Save new version" }).click();
+      await page.getByRole("button", { name: "Saving …" }).waitFor();
+    };
+    await startSaving("Be kind.");
+    await page.getByRole("link", { name: "Activity" }).click();
+    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    proceed();
+    await page.getByText("Saved as v3, which is served now.").waitFor();
+    expect(page.url()).toMatch(/\/activity$/);
+    await page.unrouteAll();
+    await startSaving("Be kinder.");
+    await page.getByRole("link", { name: "Back to editing" }).click();
+    await page.getByLabel("System prompt").fill("Be the kindest.");
+    proceed();
+    await page.getByText("Saved as v4, which is served now.").waitFor();
+    await page.reload();
+    expect(await page.getByLabel("System prompt").inputValue()).toBe("Be the kindest.");
+  });
+
   it("does not claim that nothing was changed if something broke on the way back", async () => {
     const { stack, newPage } = underTest;
     const slug = await createPreset();

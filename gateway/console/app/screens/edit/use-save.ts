@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { ApiError, asApiError } from "../../api/api-error.ts";
 import { creationBody, designatedVersion, dialectOf, presetPath, type VersionContent } from "../../api/presets.ts";
 import { request } from "../../api/request.ts";
@@ -43,21 +43,28 @@ export function useSave({ workspace, slug, draft, keep }: SaveParts): Save {
   const [error, setError] = useState<ApiError>();
   const [concurrentChange, setConcurrentChange] = useState<ConcurrentChange>();
   const [isBusy, setBusy] = useState(false);
+  const latest = useRef(draft);
+  latest.current = draft;
 
   const create = async (): Promise<void> => {
     const dialect = dialectOf(draft.base);
     const body = creationBody(dialect, draft.config, draft.prompt);
     const idempotencyKey = draft.sent?.body === body ? draft.sent.idempotencyKey : crypto.randomUUID();
     keep({ ...draft, sent: { body, idempotencyKey } });
+    const { pathname } = location;
     const { json } = await request<One<PresetWithVersion>>(presetPath(workspace, slug, `/${dialect}`), {
       method: "POST",
       body,
       headers: { "idempotency-key": idempotencyKey, ...(draft.etag ? { "if-match": draft.etag } : {}) },
     });
     const { version, config } = json.data.designated_version;
-    deleteDraft(workspace, slug, draft.base.version);
     forgetAnswers();
-    navigate(presetHref(workspace, slug));
+    // What was written since it was sent stays, and whoever has gone elsewhere is not called back.
+    if (latest.current.config === draft.config && latest.current.prompt === draft.prompt) {
+      deleteDraft(workspace, slug, draft.base.version);
+      // In place of the review: Back would lead to one without changes.
+      if (location.pathname === pathname) navigate(presetHref(workspace, slug), "replace");
+    }
     const note = droppedFieldsNote(draft.config, config as object, dialect);
     showToast(`Saved as v${version}, which is served now.${note}`, undefined, presetPath(workspace, slug));
   };
