@@ -43,7 +43,7 @@ describe("a connection that has ended", () => {
       connection.call("/none/None", [], Buffer.alloc(5), { onMessage: () => {}, onEnd: resolve }),
     );
     // The pings of both sides and the age of the connection, but nothing of the handshake.
-    expect(vi.getTimerCount()).toBe(ofServer + 3);
+    await expect.poll(() => vi.getTimerCount(), soon).toBe(ofServer + 3);
     connection.close();
     await expect.poll(() => vi.getTimerCount(), soon).toBe(ofServer);
     await server.close(0);
