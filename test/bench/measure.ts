@@ -10,6 +10,8 @@ export interface Timing {
   readonly rounds: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
+  /** The warm-up is repeated until each side has answered so many requests, but not forever. */
+  readonly warmUpRequests?: number;
   readonly concurrency: number;
 }
 
@@ -39,6 +41,8 @@ export interface Measurement {
   readonly residentMib: Readonly<Record<string, number>>;
 }
 
+const warmUpsMax = 20;
+
 /** Before each round the machine comes to rest, so that none pays for what the one before it left to be done. */
 const restMs = 200;
 
@@ -64,12 +68,19 @@ export async function measure(
   onRound: (round: number) => void = () => {},
 ): Promise<Measurement[]> {
   const tallies = lanes.map((lane) => new Tally(lane));
-  // Round 0 warms up.
-  for (let round = 0; round <= timing.rounds; round += 1) {
+  onRound(0);
+  for (const tally of tallies) {
+    let requests = 0;
+    for (let count = 0; count === 0 || (count < warmUpsMax && requests < (timing.warmUpRequests ?? 0)); count += 1) {
+      await delay(restMs);
+      requests += await tally.run(load, timing, true);
+    }
+  }
+  for (let round = 1; round <= timing.rounds; round += 1) {
     onRound(round);
     for (const tally of tallies) {
       await delay(restMs);
-      await tally.run(load, timing, round === 0);
+      await tally.run(load, timing, false);
     }
   }
   return tallies.map((tally) => tally.result());
@@ -100,7 +111,8 @@ class Tally {
     this.#lane = lane;
   }
 
-  async run(load: LoadProcess, timing: Timing, isWarmUp: boolean): Promise<void> {
+  /** Returns how many requests were answered. */
+  async run(load: LoadProcess, timing: Timing, isWarmUp: boolean): Promise<number> {
     const { task } = this.#lane;
     const { name: side, port, processes, rotateLogs } = this.#lane.side;
     const { concurrency } = timing;
@@ -111,7 +123,7 @@ class Tally {
     rotateLogs();
     this.#errors += result.errors;
     this.#firstErrors.push(...result.firstErrors);
-    if (isWarmUp) return;
+    if (isWarmUp) return result.requests;
     this.#requests += result.requests;
     this.#rates.push(result.requests / result.seconds);
     const latencies = new Histogram(result.counts);
@@ -125,6 +137,7 @@ class Tally {
       this.#cpuUs.set(name, (this.#cpuUs.get(name) ?? 0) + usedUs);
       if (index === 0) this.#firstCpuUs.push(usedUs / result.requests);
     }
+    return result.requests;
   }
 
   result(): Measurement {

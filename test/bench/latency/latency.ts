@@ -1,6 +1,6 @@
 import type { Context, Outcome } from "../context.ts";
 import { fillFixture } from "../fixture.ts";
-import { errorsOf, firstWarmUpSeconds, type Measurement, measure } from "../measure.ts";
+import { errorsOf, type Measurement, measure } from "../measure.ts";
 import { median } from "../median.ts";
 import { say, showProgress } from "../progress.ts";
 import { cpuCells, verdict } from "../report.ts";
@@ -10,7 +10,11 @@ import type { Workload } from "../workloads.ts";
 import type { Step } from "./steps.ts";
 import { followWay } from "./way.ts";
 
-const firstWarmUpLonger = 5;
+/**
+ * Each kind of request runs code that has not been compiled before, and V8 compiles the last of it after thousands of
+ * requests, which a lone caller makes slowly. So many for each second of a round.
+ */
+const warmUpRequestsPerSecond = 4_000;
 /** The slowest of a hundred may take so many times as long as most do. */
 const p99TimesMax = 3;
 
@@ -36,10 +40,9 @@ export async function measureLatency({ load, setpoint, openYardstick, options, r
     const task = taskOf(fixture);
     for (const concurrency of options.concurrencies) {
       const isFirst = concurrency === options.concurrencies[0];
-      // Each kind of request runs code that has not been compiled before.
-      const warmUpSeconds = isFirst ? firstWarmUpSeconds(timing, firstWarmUpLonger) : timing.warmUpSeconds;
+      const warmUpRequests = isFirst ? warmUpRequestsPerSecond * timing.seconds : 0;
       const lanes = [setpoint, yardstick].map(({ side }) => ({ side, task }));
-      const [ours, theirs] = await measure(load, lanes, { ...timing, concurrency, warmUpSeconds });
+      const [ours, theirs] = await measure(load, lanes, { ...timing, concurrency, warmUpRequests });
       if (!ours || !theirs) throw new Error("A side was not measured");
       const figure = {
         workload: { name, title, ...(p50RatioMax !== undefined && { p50RatioMax }) },
