@@ -115,8 +115,7 @@ describe.each(dialectNames)("a %s stream that breaks", (dialect) => {
     const lastEvents = {
       "chat/completions": 'data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":1}}\n\ndata: [DONE]\n\n',
       messages: 'event: message_stop\ndata: {"type":"message_stop","usage":{"input_tokens":7,"output_tokens":1}}\n\n',
-      responses:
-        'event: response.completed\ndata: {"type":"response.completed","response":{"usage":{"input_tokens":7,"output_tokens":1}}}\n\n',
+      responses: `event: response.completed\ndata: {"type":"response.completed","response":{"instructions":"${"x".repeat(9_000)}","usage":{"input_tokens":7,"output_tokens":1}}}\n\n`,
     };
     const whole = events[dialect] + lastEvents[dialect];
     upstream.script = streamBroken(whole);

@@ -29,4 +29,23 @@ describe("the tail of an answer", () => {
     const comments = Array<string>(count).fill(": processing\n\n");
     expect(tailOf([...comments, 'data: {"a":1}\n\n', 'data: {"a":2}\n\n']).start).toBe('data: {"a":1}\n\n');
   });
+
+  it.each([
+    ["alone", 0, []],
+    ["after others", 0, ["data: 1\n\n", "data: 2\n\n"]],
+    ["longer than what is kept", 20_000, ["data: 1\n\n"]],
+    ["longer than what is kept, and alone", 20_000, []],
+  ])("knows the beginning of the last event: %s", (_, length, before) => {
+    const event = `event: last\ndata: ${"x".repeat(length)}`;
+    for (const end of ["\n", "\r\n", "\r"]) {
+      const lines = (text: string) => text.replaceAll("\n", end);
+      const whole = lines(event).slice(0, 100);
+      expect(tailOf([...before, `${event}\n\n`].map(lines)).lastEvent).toBe(whole.trimEnd());
+      expect(tailOf([...before, `data: 3\n\n${event}\n\n`].map(lines)).lastEvent).toBe(whole.trimEnd());
+    }
+  });
+
+  it("knows no event of an empty stream", () => {
+    expect(tailOf([]).lastEvent).toBe("");
+  });
 });

@@ -1,5 +1,7 @@
 /** More than the events at the end of a stream take that report the usage. */
 const tailBytes = 4 * 1024;
+/** Enough to tell which event it is. */
+const eventStartMax = 100;
 
 /**
  * The last bytes of an answer. They are copied: keeping thousands of small chunks would take many times the memory of
@@ -11,6 +13,8 @@ export class AnswerTail {
   #kept: Buffer | undefined;
   #length = 0;
   #start = "";
+  /** The last chunk, if it is so long that only the end of it is copied. */
+  #long: Buffer | undefined;
 
   add(chunk: Buffer): void {
     if (this.#kept) {
@@ -26,6 +30,11 @@ export class AnswerTail {
    */
   get start(): string {
     return this.#only?.toString("latin1", 0, tailBytes) ?? this.#start;
+  }
+
+  /** The beginning of the last event, of chunks that end with whole ones. */
+  get lastEvent(): string {
+    return lastEventIn((this.#only ?? this.#long)?.toString("latin1") ?? this.text());
   }
 
   /** As Latin-1: one character for each byte. */
@@ -44,7 +53,8 @@ export class AnswerTail {
   }
 
   #append(kept: Buffer, chunk: Buffer): void {
-    const added = chunk.length > tailBytes ? chunk.subarray(-tailBytes) : chunk;
+    this.#long = chunk.length > tailBytes ? chunk : undefined;
+    const added = this.#long ? chunk.subarray(-tailBytes) : chunk;
     if (this.#length + added.length > kept.length) {
       kept.copyWithin(0, this.#length - tailBytes, this.#length);
       this.#length = tailBytes;
@@ -58,4 +68,14 @@ export class AnswerTail {
 function startOf(chunk: Buffer): string {
   const start = chunk.toString("latin1", 0, tailBytes);
   return start.includes("{") ? start : "";
+}
+
+/** Events end with a blank line, of whichever line ends. */
+function lastEventIn(text: string): string {
+  const whole = text.trimEnd();
+  const before = Math.max(...["\n\n", "\n\r\n", "\r\r"].map((blankLine) => whole.lastIndexOf(blankLine)));
+  return whole
+    .slice(before + 1)
+    .trimStart()
+    .slice(0, eventStartMax);
 }

@@ -9,7 +9,7 @@ import { writeChunk } from "./chunk-frames.ts";
 import { EncodedError } from "./encoded-error.ts";
 import { type Failure, statusOf } from "./failures.ts";
 import { isEncoded, isEventStream, passOnHeaders } from "./response-headers.ts";
-import { endsWithLastEvent } from "./stream-end.ts";
+import { isLastEvent } from "./stream-end.ts";
 import { errorEvent } from "./stream-error.ts";
 import { type Usage, usageIn } from "./usage.ts";
 import { WholeEvents } from "./whole-events.ts";
@@ -77,7 +77,7 @@ export class ClientAnswer {
 
   /** Whether it is a stream whose last event has come, so that nothing is missing but the end of its framing. */
   get isComplete(): boolean {
-    return this.#events?.isBetweenEvents === true && endsWithLastEvent(this.tail.text());
+    return this.#events?.isBetweenEvents === true && isLastEvent(this.tail.lastEvent);
   }
 
   /**
