@@ -129,8 +129,12 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     const whole = freshName("whole");
     await paste(whole);
     const button = page.getByRole("button", { name: "Use its system prompt" });
-    const [box, bar] = [await button.boundingBox(), await page.locator(".edit-actions").boundingBox()];
-    expect((box?.y ?? 1e6) + (box?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0);
+    // Once the page has been scrolled to it.
+    const room = async () => {
+      const [box, bar] = [await button.boundingBox(), await page.locator(".edit-actions").boundingBox()];
+      return (bar?.y ?? 0) - (box?.y ?? 1e6) - (box?.height ?? 0);
+    };
+    await expect.poll(room).toBeGreaterThanOrEqual(0);
     await press(on, "Use its system prompt");
     expect(await page.locator("#prompt:focus").inputValue()).toBe("Be\nbrief.");
     await expect.poll(() => page.locator(".cm-content").innerText()).toContain('"temperature": 1.0');
