@@ -10,7 +10,7 @@ export interface Timing {
   readonly rounds: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
-  /** The warm-up is repeated until each side has answered so many requests, but not forever. */
+  /** The warm-up is repeated until each side has answered so many requests, or 20 times. */
   readonly warmUpRequests?: number;
   readonly concurrency: number;
 }
