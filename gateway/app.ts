@@ -1,6 +1,7 @@
 import { bindHttpServer, closeHttpServer, createHttpServer } from "../services/platform/http/http-server.ts";
 import { inTurn } from "../services/platform/http/in-turn.ts";
 import { metricsPage, operationsHandler, probes } from "../services/platform/http/operations.ts";
+import { WaitingRequests } from "../services/platform/http/waiting-requests.ts";
 import type { Logger } from "../services/platform/observe/logger.ts";
 import { Metrics } from "../services/platform/observe/metrics.ts";
 import { openTracer } from "../services/platform/observe/open-tracer.ts";
@@ -24,7 +25,9 @@ export async function openGateway(
   const health = new Health({ "the services": clients.haveBeenReady }, () => lifecycle.draining);
 
   // On a separate port: metrics are not public.
-  const metricsServer = createHttpServer(inTurn(operationsHandler({ ...metricsPage(metrics), ...probes(health) })));
+  const waiting = new WaitingRequests();
+  const operations = operationsHandler({ ...metricsPage(metrics), ...probes(health) });
+  const metricsServer = createHttpServer(inTurn(operations, waiting), { waiting });
   // A metrics page is answered at once, so this need not wait as long as for inference answers.
   const metricsDrainMs = Math.min(config.drainTimeoutMs, 1_000);
   lifecycle.opened("metrics server", () => closeHttpServer(metricsServer, metricsDrainMs));

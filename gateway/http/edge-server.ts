@@ -29,6 +29,7 @@ export function createEdgeServer(listener: RequestListener, exchanges: Exchanges
     timeouts,
     requireHostHeader: false,
     latestRequest: (socket) => exchanges.latest(socket)?.reply.request.raw,
+    waiting: exchanges.waiting,
   });
   // The caller is told to send the body only when it is read, which is after the key was accepted.
   server.on("checkContinue", (request, response) => {

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Principal } from "../../proto/gen/setpoint/organization/v1/access_pb.ts";
+import { WaitingRequests } from "../../services/platform/http/waiting-requests.ts";
 import { type Trace, type Tracer, traceOf } from "../../services/platform/observe/trace.ts";
 import { monotonicMs } from "../../services/platform/time/clock.ts";
 import type { AccessLog, LogDetails } from "./access-log.ts";
@@ -24,7 +25,7 @@ interface Exchange {
   /** May be added to until the request is over. */
   details?: LogDetails;
   /** Starts the work, if the request waits for its turn. */
-  begin?: () => void;
+  begin?: (() => void) | undefined;
 }
 
 interface Connection {
@@ -47,6 +48,7 @@ export const clientClosedRequest = 499;
 
 /** The exchanges in flight on each connection. Every exchange is recorded once, however it ends. */
 export class Exchanges {
+  readonly waiting = new WaitingRequests();
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #accessLog: AccessLog;
   readonly #tracer: Tracer | undefined;
@@ -80,6 +82,7 @@ export class Exchanges {
       connection.isPaused = true;
       socket.pause();
       exchange.begin = work;
+      this.waiting.add();
     }
   }
 
@@ -99,7 +102,10 @@ export class Exchanges {
     const connection: Connection = { open: [], isPaused: false };
     this.#connections.set(socket, connection);
     socket.once("close", () => {
-      for (const exchange of connection.open.splice(0)) this.#end(exchange, clientClosedRequest);
+      for (const exchange of connection.open.splice(0)) {
+        if (exchange.begin) this.waiting.remove(1);
+        this.#end(exchange, clientClosedRequest);
+      }
     });
     return connection;
   }
@@ -111,11 +117,18 @@ export class Exchanges {
     if (exchange) this.#end(exchange, exchange.reply.raw.statusCode);
     const next = open[openMax - 1];
     // In another turn of the event loop: thousands may wait, and others must not have to wait for all of them.
-    if (next?.begin) setImmediate(() => socket.destroyed || next.begin?.());
+    if (next?.begin) setImmediate(() => socket.destroyed || this.#beginLate(next));
     if (connection.isPaused && open.length < openMax) {
       connection.isPaused = false;
       socket.resume();
     }
+  }
+
+  #beginLate(exchange: Exchange): void {
+    const { begin } = exchange;
+    exchange.begin = undefined;
+    this.waiting.remove(1);
+    begin?.();
   }
 
   #end(exchange: Exchange, status: number): void {

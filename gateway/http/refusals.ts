@@ -4,6 +4,7 @@ import type { FastifyReply } from "fastify";
 import { DomainError } from "../../services/platform/domain/domain-error.ts";
 import { newId } from "../../services/platform/domain/ids.ts";
 import { STATUS_CODES } from "../../services/platform/http/node-http.ts";
+import { notTaken } from "../../services/platform/http/waiting-requests.ts";
 import { errorAnswer } from "../json/errors.ts";
 import { HttpError } from "../json/http-error.ts";
 import type { AccessLog } from "./access-log.ts";
@@ -64,7 +65,9 @@ export class Refusals {
     const latest = this.#exchanges.latest(socket)?.reply;
     // Node reports every byte after the first bad one.
     if (socket.destroyed || socket.writableEnded || this.#refusedAfterwards.has(socket)) return;
-    if (error.code === "ECONNRESET" || socket.bytesRead === 0) {
+    if (error.code === notTaken) {
+      this.#closeAfter(latest, socket);
+    } else if (error.code === "ECONNRESET" || socket.bytesRead === 0) {
       socket.destroy();
     } else if (!latest) {
       this.#refuseBytes(socket, error.code);
@@ -76,6 +79,16 @@ export class Refusals {
       latest.header("connection", "close");
       this.refuse(latest, clientError(error.code));
     }
+  }
+
+  /** What was sent behind the latest request is dropped. */
+  #closeAfter(latest: FastifyReply | undefined, socket: Socket): void {
+    if (!latest) {
+      socket.destroySoon();
+      return;
+    }
+    if (!latest.raw.headersSent) latest.header("connection", "close");
+    latest.raw.once("close", () => socket.destroySoon());
   }
 
   #refuseBytes(socket: Socket, code: string | undefined): void {

@@ -224,6 +224,29 @@ describe("pipelined requests on one connection", () => {
     expect(await connection.largestShareInOneTurn(count)).toBeLessThan(0.2);
   });
 
+  it("are taken while few wait behind others; after that, what is sent ahead closes its connection", async () => {
+    const count = 1_500;
+    const nothing = "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n".repeat(count);
+    const flood = await Promise.all(Array.from({ length: 12 }, open));
+    for (const connection of flood) connection.send(nothing);
+    const isSettled = (each: RawConnection) => each.isClosed || each.statuses.length === count;
+    await expect.poll(() => flood.every(isSettled), soon).toBe(true);
+    // Those that were taken are answered.
+    expect(Math.min(...flood.map(({ statuses }) => statuses.length))).toBeGreaterThanOrEqual(8);
+    for (const { received } of flood) expect(received).toMatch(/"code":404.*\}$/);
+    expect(flood.flatMap(({ statuses }) => statuses).length).toBeLessThan((flood.length * count) / 2);
+    for (const connection of flood) connection.hangUp();
+    // And nothing stays counted, whether it was answered or its caller left.
+    for (let times = 0; times < 3; times += 1) {
+      const left = await open();
+      await left.sent(nothing);
+      left.reset();
+    }
+    const next = await open();
+    next.send(nothing);
+    await expect.poll(() => next.statuses.length, soon).toBe(count);
+  });
+
   it("are processed a few at a time, and the rest dropped if the caller disconnects", async () => {
     const lock = await stack.presetPool.getConnection();
     try {

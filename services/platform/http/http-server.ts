@@ -6,6 +6,7 @@ import { surviveFailedAccepts } from "./failed-accepts.ts";
 import { GatheredRequest } from "./gathered-request.ts";
 import { answerHalfClosed } from "./half-open.ts";
 import { createServer } from "./node-http.ts";
+import type { WaitingRequests } from "./waiting-requests.ts";
 
 /** The time limits of a connection, by phase. */
 export interface HttpTimeouts {
@@ -42,6 +43,8 @@ interface HttpServerOptions {
   readonly requireHostHeader?: boolean;
   /** The youngest request in flight on a connection, if the listener tracks it. */
   readonly latestRequest?: LatestRequest;
+  /** Those that the listener lets wait behind others of their connection. */
+  readonly waiting?: WaitingRequests;
 }
 
 /** The connections of a server, for when it closes. */
@@ -59,6 +62,7 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
     requireHostHeader,
   });
   answerHalfClosed(server);
+  options.waiting?.watch(server);
   const latestRequest = options.latestRequest ?? followRequests(server);
   const sockets = new Set<Socket>();
   connections.set(server, { sockets, latestRequest });

@@ -1,11 +1,12 @@
 import type { RequestListener } from "node:http";
 import type { Socket } from "node:net";
+import type { WaitingRequests } from "./waiting-requests.ts";
 
 /**
  * Handles the requests of a connection one after the other, each in a turn of the event loop of its own. Node reports
  * all that arrive together at once: hundreds from one caller would keep everyone else waiting.
  */
-export function inTurn(listener: RequestListener): RequestListener {
+export function inTurn(listener: RequestListener, waiting: WaitingRequests): RequestListener {
   /** What waits behind the request that is being handled, by connection. */
   const queues = new WeakMap<Socket, (() => void)[]>();
   return (request, response) => {
@@ -19,6 +20,7 @@ export function inTurn(listener: RequestListener): RequestListener {
       // No more are read meanwhile.
       socket.pause();
       queue.push(handle);
+      waiting.add();
     } else {
       queues.set(socket, []);
       handle();
@@ -27,9 +29,10 @@ export function inTurn(listener: RequestListener): RequestListener {
 
   function handleNext(socket: Socket): void {
     setImmediate(() => {
-      if (socket.destroyed) return;
       const queue = queues.get(socket) ?? [];
+      if (socket.destroyed) return waiting.remove(queue.splice(0).length);
       const next = queue.shift();
+      if (next) waiting.remove(1);
       // Its body may still have to come.
       if (queue.length === 0) socket.resume();
       if (next) next();

@@ -5,6 +5,7 @@ import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from
 import { file_google_rpc_error_details } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { inTurn } from "../http/in-turn.ts";
+import { WaitingRequests } from "../http/waiting-requests.ts";
 import { monotonicMs } from "../time/clock.ts";
 import type { CallBytes } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
@@ -50,7 +51,8 @@ export function createConnectServer(
       // It cannot be written: the caller has gone, or does not read it.
       .catch(() => response.destroy());
   };
-  return createHttpServer(inTurn(listener));
+  const waiting = new WaitingRequests();
+  return createHttpServer(inTurn(listener, waiting), { waiting });
 }
 
 /**
