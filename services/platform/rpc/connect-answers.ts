@@ -6,7 +6,7 @@ import type { Answer } from "./service.ts";
 /** What the call holds in memory. */
 export const reservationKey = createContextKey<CallReservation | undefined>(undefined);
 
-/** What a unary method has answered. Whether that could be encoded is known only after connect-node. */
+/** What a unary method has answered. Whether that could be encoded is known only after Connect. */
 export const answerKey = createContextKey<(Answer & { readonly context: HandlerContext }) | undefined>(undefined);
 
 /** The flag of an envelope that ends an answer of gRPC-Web. */

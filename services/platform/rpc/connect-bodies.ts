@@ -9,10 +9,10 @@ import { reservationKey } from "./connect-answers.ts";
 import { fieldsMax, readRequest } from "./field-count.ts";
 import { overloaded, requestTooLarge, unsupportedRequest } from "./refusals.ts";
 
-// connect-node decodes anything within its size limit. So a body is read here first, and refused if decoding it would
+// Connect decodes anything within its size limit. So a body is read here first, and refused if decoding it would
 // block the event loop.
 
-/** A call that connect-node has not handed over to a method of ours yet. */
+/** A call that Connect has not handed over to a method of ours yet. */
 export interface PendingCall {
   readonly context: HandlerContext;
   /** The largest message that its method takes. */
@@ -24,7 +24,7 @@ export const pendingKey = createContextKey<PendingCall | undefined>(undefined);
 /** Room for a config and a system prompt of a mebibyte each, with every character escaped, and the rest. */
 const jsonBytesMax = 4.25 * 1024 * 1024;
 
-/** Longer than the name of any field. connect-node quotes unknown names in its error, even though that is not sent. */
+/** Longer than the name of any field. Connect quotes unknown names in its error, even though that is not sent. */
 const keyLengthMax = 256;
 
 /** The envelope before a message in every protocol except unary Connect: a byte of flags, and the length. */
@@ -99,7 +99,7 @@ class CheckedBody {
     return body;
   }
 
-  /** An incomplete message is left to connect-node to refuse. More than one is refused here: there may be a million. */
+  /** An incomplete message is left to Connect to refuse. More than one is refused here: there may be a million. */
   #messageIn(body: Buffer): Buffer {
     if (body.length < envelopeBytes) return body.subarray(body.length);
     const length = body.readUInt32BE(1);

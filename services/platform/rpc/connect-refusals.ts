@@ -6,11 +6,11 @@ import { DomainError, type FieldViolation, invalidRequest } from "../domain/doma
 import { type Chunks, messageBytesMax, type PendingCall, pendingKey, wholeBody } from "./connect-bodies.ts";
 import { invalidTimeout, requestTooLarge, unreadableRequest, unsupportedRequest } from "./refusals.ts";
 
-/** Why connect-node cannot pass a call on. */
+/** Why Connect cannot pass a call on. */
 export const refusalKey = createContextKey<DomainError | undefined>(undefined);
 
 /**
- * If connect-node cannot turn a request into a call, it answers by itself, and quotes what it was sent. Such a request
+ * If Connect cannot turn a request into a call, it answers by itself, and quotes what it was sent. Such a request
  * is handled a second time instead, with a refusal of ours, which is then written in the request's own protocol.
  */
 export function answerRefusals(handler: UniversalHandler): UniversalHandler {
@@ -61,7 +61,7 @@ async function discard(chunks: Chunks): Promise<void> {
   }
 }
 
-/** Why connect-node did not pass on a call, without quoting anything that was sent. */
+/** Why Connect did not pass on a call, without quoting anything that was sent. */
 function refusalOf(pending: PendingCall): DomainError {
   const { context: call } = pending;
   const { reason } = call.signal;

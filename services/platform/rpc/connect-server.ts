@@ -1,7 +1,6 @@
 import type { RequestListener, Server } from "node:http";
 import { createRegistry, type Message, type Registry } from "@bufbuild/protobuf";
 import { type ConnectRouter, createConnectRouter, createContextValues, type HandlerContext } from "@connectrpc/connect";
-import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { file_google_rpc_error_details } from "../../../proto/gen/google/rpc/error_details_pb.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { inTurn } from "../http/in-turn.ts";
@@ -11,6 +10,7 @@ import type { CallBytes } from "./call-bytes.ts";
 import type { IncomingCall } from "./call-context.ts";
 import { answerKey, followAnswer, reservationKey } from "./connect-answers.ts";
 import { checkRoom, pendingKey } from "./connect-bodies.ts";
+import { requestFrom, sendAnswer } from "./connect-exchange.ts";
 import { answerRefusals, refusalKey } from "./connect-refusals.ts";
 import { shortenTimeout } from "./connect-timeouts.ts";
 import { requestBytesMax } from "./message-sizes.ts";
@@ -40,14 +40,12 @@ export function createConnectServer(
     if (!isRpc) return others(request, response);
     const handler = handlers.get(path);
     if (!handler) return response.writeHead(404).end();
-    // Nothing here looks at the host, but connect-node throws at one that does not fit into a URL.
-    request.headers.host = "localhost";
     shortenTimeout(request.headers);
     const reservation = bytes.open(request.socket, response);
     response.once("close", () => reservation.release());
     const values = createContextValues().set(reservationKey, reservation);
-    handler(universalRequestFromNodeRequest(request, response, undefined, values))
-      .then((answer) => universalResponseToNodeResponse(followAnswer(answer, values), response))
+    handler(requestFrom(request, response, values))
+      .then((answer) => sendAnswer(followAnswer(answer, values), response))
       // It cannot be written: the caller has gone, or does not read it.
       .catch(() => response.destroy());
   };
@@ -99,7 +97,7 @@ function incomingCall(context: HandlerContext): IncomingCall {
     header: (name) => context.requestHeader.get(name) ?? undefined,
     deadlineMs: timeoutMs === undefined ? undefined : monotonicMs() + timeoutMs,
     isCanceled: () => context.signal.aborted,
-    // connect-node answers only when the method returns.
+    // Connect answers only when the method returns.
     earlyEnd: undefined,
     signal: context.signal,
     reservation: context.values.get(reservationKey),

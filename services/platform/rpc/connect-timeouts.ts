@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { timeoutMaxMs, timeoutMsFrom } from "./grpc-timeout.ts";
 
 /**
- * Shortens what a caller says about how long it waits. connect-node sets a timer for that, and one that is set for
+ * Shortens what a caller says about how long it waits. Connect sets a timer for that, and one that is set for
  * longer than timers can count fires at once.
  */
 export function shortenTimeout(headers: IncomingHttpHeaders): void {

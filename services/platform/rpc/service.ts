@@ -113,7 +113,7 @@ function wrap(
       try {
         const context = await contextOf(call, record);
         const message = await (run as AnyUnary)(read(), context);
-        // connect-node would treat it as an empty message.
+        // Connect would treat it as an empty message.
         if (typeof message !== "object" || message === null) throw new TypeError("The method did not answer");
         return { message, encoded: () => record.succeeded(), notEncoded: (thrown) => record.failed(thrown) };
       } catch (thrown) {
