@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
+import { isPlainTransfer } from "../../services/platform/http/transfer-encoding.ts";
 import type { Logger } from "../../services/platform/observe/logger.ts";
 import type { Health } from "../../services/platform/process/health.ts";
 import type { Exchanges } from "./exchanges.ts";
@@ -21,7 +22,9 @@ export function addRequestHooks(
     if (request.is404) request.knownPath = knownPaths.find(request);
     exchanges.begin(reply, done);
   });
-  app.addHook("onRequest", ({ raw }, _reply, done) => {
+  app.addHook("onRequest", ({ raw }, reply, done) => {
+    // Such a body may end only with the connection, so nothing can follow it there.
+    if (!isPlainTransfer(raw.headers["transfer-encoding"])) reply.header("connection", "close");
     checkHeaders(raw);
     done();
   });

@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RowDataPacket } from "../../services/platform/mysql/pool.ts";
 import { jsonType } from "../support/patterns.ts";
+import { RawConnection } from "../support/raw-connection.ts";
 import { type Answer, requestRaw } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -263,6 +264,13 @@ describe("a transfer encoding", () => {
       expect(await refused(send(encoding, "/chat/completions"), 400)).toEqual(issues);
     },
   );
+
+  it.each(["identity", "gzip", "gzip, chunked"])("%s ends the connection, and the answer says so", async (encoding) => {
+    const connection = await RawConnection.open(stack.baseUrl);
+    const end = encoding.endsWith("chunked") ? "0\r\n\r\n" : good;
+    connection.send(`GET /api/v1/key HTTP/1.1\r\nhost: x\r\ntransfer-encoding: ${encoding}\r\n\r\n${end}`);
+    expect(await connection.closed()).toMatch(/^HTTP\/1\.1 400 .+\r\nconnection: close\r\n/is);
+  });
 
   it("accepts chunked in any case", async () => {
     expect((await send("Chunked", "/presets/plain/chat/completions")).status).toBe(200);
