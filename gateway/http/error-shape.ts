@@ -8,7 +8,11 @@ declare module "fastify" {
   }
 }
 
+/** Further calls of Anthropic's API, such as `batches`: there are none, but its clients make them. */
+const callBehindMessages = /^\/api\/v1\/messages\/./;
+
 /** The shape of errors on the route, including those before its handler runs. */
-export function errorShapeOf(request: FastifyRequest): ErrorShape | undefined {
-  return request.routeOptions.config?.errorShape ?? request.knownPath?.errorShape;
+export function errorShapeOf({ routeOptions, knownPath, url }: FastifyRequest): ErrorShape | undefined {
+  const ofPath = callBehindMessages.test(url) ? "anthropic" : undefined;
+  return routeOptions.config?.errorShape ?? knownPath?.errorShape ?? ofPath;
 }

@@ -157,4 +157,18 @@ describe("an error in the Anthropic client", () => {
     const message = expect.stringMatching(/\w/);
     expect(body).toEqual({ type: "error", error: { type, message }, request_id: requestID });
   });
+
+  it.each([
+    ["creates a batch", () => client.messages.batches.create({ requests: [{ custom_id: "1", params: ask }] })],
+    ["reads a batch", () => client.messages.batches.retrieve("batch_1")],
+  ])("has the client's own shape where it %s, which there is not", async (_name, call) => {
+    const error = (await call().catch((thrown: unknown) => thrown)) as InstanceType<typeof Anthropic.APIError>;
+    expect(error).toBeInstanceOf(Anthropic.NotFoundError);
+    expect(error.requestID).toMatch(uuidV7);
+    expect(error.error).toMatchObject({
+      type: "error",
+      error: { type: "not_found_error" },
+      request_id: error.requestID,
+    });
+  });
 });
