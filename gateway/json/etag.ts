@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 
 const tagPattern = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*?)(?:-gzip|-br)?"$/;
@@ -40,6 +41,24 @@ export function etagsOfCreation(ifMatch: string | undefined, ifNoneMatch: string
   if (ifMatch === undefined) return [];
   const tags = tagsFrom("If-Match", ifMatch);
   return tags === "*" ? ["*"] : valuesOf(tags);
+}
+
+/**
+ * For a change of what has no ETag. A condition is not ignored, because whoever sends one relies on it, and is not 412,
+ * after which clients read the ETag again. `If-Match: *` holds for whatever exists.
+ */
+export function requireNoTags(headers: IncomingHttpHeaders): void {
+  const { "if-match": ifMatch } = headers;
+  if (ifMatch !== undefined && ifMatch.trim() !== "*") {
+    throw invalidRequest([{ path: "If-Match", message: "must be left out: only presets have an ETag" }]);
+  }
+  requireNoIfNoneMatch(headers);
+}
+
+/** For a change of what exists, which may not be made dependent on its being new. */
+export function requireNoIfNoneMatch({ "if-none-match": ifNoneMatch }: IncomingHttpHeaders): void {
+  if (ifNoneMatch === undefined) return;
+  throw invalidRequest([{ path: "If-None-Match", message: "must be left out: this call changes what exists" }]);
 }
 
 /** In quotes, `*` and `-` are not tags of ours, and would mean something else to the service. */

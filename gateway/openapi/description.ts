@@ -37,7 +37,7 @@ export const description = {
 
 Requests that are sent to an upstream are answered as the upstream answers, including its errors. On \`/api/v1/messages\`, our own errors have Anthropic's shape, too.
 
-**Changes.** Answers with a preset carry an \`ETag\`. Send it back as \`If-Match\`, and the change is made only if nobody else has changed the preset since.`,
+**Changes.** Answers with a preset carry an \`ETag\`. Send it back as \`If-Match\`, and the change is made only if nobody else has changed the preset since. Nothing else has one, so a change of anything else refuses it.`,
   },
   servers: [{ url: "/" }],
   security: asBearer,

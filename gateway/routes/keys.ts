@@ -11,6 +11,7 @@ import { isOfKey, mayBeOfKey } from "../auth/named-key.ts";
 import type { Clients } from "../clients/clients.ts";
 import { updateOrRead } from "../clients/update-or-read.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
+import { requireNoTags } from "../json/etag.ts";
 import { idempotencyKeyFrom, repeatableHeaders, requestIdFrom, secretRepeatableHeaders } from "../json/idempotency.ts";
 import { currentKeyJson, keyJson, sendKey, sendSecret } from "../json/key.ts";
 import {
@@ -174,6 +175,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
 
   app.patch<KeyChange>("/api/v1/keys/:hash", { schema: updateSchema, onRequest, bodyLimit }, async (request, reply) => {
     const { params, headers, body, caller } = request;
+    requireNoTags(headers);
     const update = { key: params.hash, ...keyUpdateFrom(body), requestId: requestIdFrom(headers) };
     const { paths } = update.updateMask;
     const change = (options: CallOptions) =>
@@ -194,6 +196,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     { schema: deleteSchema, onRequest, bodyLimit },
     async (request, reply) => {
       const { params, headers, body } = request;
+      requireNoTags(headers);
       requireNoFields(body);
       const deletion = { key: params.hash, requestId: requestIdFrom(headers) };
       await changing(request, (options) => keys.deleteKey(deletion, options));
@@ -206,6 +209,7 @@ export function keyRoutes(app: FastifyInstance, access: Access, keyChanges: KeyC
     { schema: rotateSchema, onRequest, bodyLimit },
     async (request, reply) => {
       const { params, body, headers } = request;
+      requireNoTags(headers);
       const rotation = { key: params.hash, ...rotationFrom(body), ...secretRequest(headers) };
       const created = await changing(request, (options) => keys.rotateKey(rotation, options));
       return sendSecret(reply, created);

@@ -6,6 +6,7 @@ import type { Access } from "../auth/access.ts";
 import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
+import { requireNoTags } from "../json/etag.ts";
 import { repeatableHeaders, requestIdFrom } from "../json/idempotency.ts";
 import { memberJson, sendMember } from "../json/member.ts";
 import { memberCreationFrom, memberCreationSchema, memberUpdateFrom, memberUpdateSchema } from "../json/member-body.ts";
@@ -111,6 +112,7 @@ export function memberRoutes(
     "/api/v1/organization/members/:user_id",
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, headers, body, caller }, reply) => {
+      requireNoTags(headers);
       const update = { userId: params.user_id, ...memberUpdateFrom(body), requestId: requestIdFrom(headers) };
       const { member } = await caller.callWhileConnected((options) => organization.updateMember(update, options));
       return sendMember(reply, member);
@@ -121,6 +123,7 @@ export function memberRoutes(
     "/api/v1/organization/members/:user_id",
     { schema: removeSchema, onRequest, bodyLimit },
     async ({ params, query, headers, body, caller }, reply) => {
+      requireNoTags(headers);
       requireNoFields(body);
       const requestId = requestIdFrom(headers);
       const removal = { userId: params.user_id, disableKeys: query.disable_keys, requestId };

@@ -7,7 +7,7 @@ import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import type { PresetCache } from "../inference/presets/preset-cache.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
-import { etagsOfIfMatch } from "../json/etag.ts";
+import { etagsOfIfMatch, requireNoIfNoneMatch } from "../json/etag.ts";
 import { idempotencyHeader, requestIdFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema, pageWriter } from "../json/page.ts";
 import { listedPresetJson, sendPreset, statusByName } from "../json/preset.ts";
@@ -135,6 +135,7 @@ export function presetRoutes(
     "/api/v1/presets/:slug",
     { schema: patchSchema, onRequest: writing, bodyLimit: smallBodyBytesMax },
     async (request, reply) => {
+      requireNoIfNoneMatch(request.headers);
       const update = {
         slug: request.params.slug,
         ...presetUpdateFrom(request.body),

@@ -4,6 +4,7 @@ import { DomainError } from "../../services/platform/domain/domain-error.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { smallBodyBytesMax } from "../json/body-reader.ts";
+import { requireNoTags } from "../json/etag.ts";
 import { repeatableHeaders, requestIdFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
@@ -89,6 +90,7 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     "/api/v1/workspaces/:workspace/members/add",
     { schema: addSchema, onRequest, bodyLimit },
     async ({ params, headers, body, caller }, reply) => {
+      requireNoTags(headers);
       const request = { ...params, ...userIdsFrom(body), requestId: requestIdFrom(headers) };
       const { members, addedCount } = await caller.callWhileConnected((options) =>
         workspaces.addWorkspaceMembers(request, options),
@@ -102,6 +104,7 @@ export function workspaceMemberRoutes(app: FastifyInstance, access: Access, { wo
     "/api/v1/workspaces/:workspace/members/remove",
     { schema: removeSchema, onRequest, bodyLimit },
     async ({ params, headers, body, caller }, reply) => {
+      requireNoTags(headers);
       const request = { ...params, ...userIdsFrom(body), requestId: requestIdFrom(headers) };
       const { removedCount } = await caller
         .callWhileConnected((options) => workspaces.removeWorkspaceMembers(request, options))

@@ -7,6 +7,7 @@ import type { KeyChanges } from "../auth/key-changes.ts";
 import type { Clients } from "../clients/clients.ts";
 import { updateOrRead } from "../clients/update-or-read.ts";
 import { requireNoFields, smallBodyBytesMax } from "../json/body-reader.ts";
+import { requireNoTags } from "../json/etag.ts";
 import { idempotencyKeyFrom, repeatableHeaders, requestIdFrom } from "../json/idempotency.ts";
 import { pageQuery, pageSchema } from "../json/page.ts";
 import { Type } from "../json/schema-builder.ts";
@@ -125,6 +126,7 @@ export function workspaceRoutes(
     "/api/v1/workspaces/:workspace",
     { schema: updateSchema, onRequest, bodyLimit },
     async ({ params, headers, body, caller }, reply) => {
+      requireNoTags(headers);
       const update = { ...params, ...workspaceUpdateFrom(body), requestId: requestIdFrom(headers) };
       const { workspace } = await caller.callWhileConnected((options) =>
         updateOrRead<{ readonly workspace?: Workspace | undefined }>({
@@ -142,6 +144,7 @@ export function workspaceRoutes(
     "/api/v1/workspaces/:workspace",
     { schema: deleteSchema, onRequest, bodyLimit },
     async ({ params, headers, body, caller }, reply) => {
+      requireNoTags(headers);
       requireNoFields(body);
       const deletion = { ...params, requestId: requestIdFrom(headers) };
       const { organizationId } = caller.principal;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../services/platform/domain/ids.ts";
-import { administrator, type WorkspaceJson } from "../support/administration-rest.ts";
+import { administrator, pathsOf, type WorkspaceJson } from "../support/administration-rest.ts";
 import type { Answer } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -129,6 +129,39 @@ describe("administration", () => {
       expect((await stack.request("DELETE", path, { key, body: "none", headers })).status).toBe(415);
     },
   );
+
+  it("rejects conditions that it cannot check, and changes nothing", async () => {
+    const { call, makeKey, makeMember, makeWorkspace } = administrator(stack);
+    const [{ data }, workspace, user] = [
+      await makeKey(),
+      await makeWorkspace("guarded"),
+      await makeMember("guarded@example.com"),
+    ];
+    const [key, team, member] = [`/keys/${data.hash}`, `/workspaces/${workspace.id}`, `/organization/members/${user}`];
+    const changes: [method: string, path: string, body?: object][] = [
+      ["PATCH", key, { name: "Changed" }],
+      ["PATCH", team, { name: "Changed" }],
+      ["PATCH", member, { first_name: "Changed" }],
+      ["POST", `${key}/rotate`, {}],
+      ["POST", `${team}/members/add`, { user_ids: [user] }],
+      ["POST", `${team}/members/remove`, { user_ids: [user] }],
+      ["DELETE", key],
+      ["DELETE", team],
+      ["DELETE", member],
+    ];
+    const logged = async () => (await call("GET", "/organization/changes")).json.total_count;
+    const before = await logged();
+    for (const [method, path, body] of changes) {
+      for (const header of ["If-Match", "If-None-Match"]) {
+        const answer = await call(method, path, body, { headers: { [header]: '"r1"' } });
+        expect([answer.status, pathsOf(answer)], `${method} ${path}`).toEqual([400, [header]]);
+      }
+    }
+    expect(await logged()).toBe(before);
+    for (const [method, path, body] of changes.slice(0, 3)) {
+      expect((await call(method, path, body, { headers: { "if-match": "*" } })).status, path).toBe(200);
+    }
+  });
 
   it("rejects a DELETE with fields in its body, and points to the query parameters", async () => {
     const { call, makeKey, makeMember, makeWorkspace } = administrator(stack);

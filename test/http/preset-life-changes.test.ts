@@ -225,6 +225,17 @@ describe("If-Match", () => {
     expect(json.error.metadata.issues?.map(({ path }) => path)).toEqual(["If-Match"]);
   });
 
+  it.each(["*", '"r1"'])(
+    "returns 400 with If-None-Match, because only a creation can be of something new: %s",
+    async (value) => {
+      await stack.create("existing");
+      const before = await stateOf("existing");
+      const { status, json } = await patch("existing", { name: "x" }, { headers: { "if-none-match": value } });
+      expect([status, json.error.metadata.issues?.map(({ path }) => path)]).toEqual([400, ["If-None-Match"]]);
+      expect(await stateOf("existing")).toEqual(before);
+    },
+  );
+
   it("returns 400 with more tags than are compared", async () => {
     await stack.create("crowded");
     const tags = Array.from({ length: 101 }, (_, index) => `"${index}"`).join();
