@@ -8,11 +8,19 @@ export function presetModelId({ slug }: Preset): string {
 
 /** A preset as a model that a request may name. */
 export function presetModelJson(preset: Preset): string {
-  const { slug, name, description, createTime, designatedVersionNumber } = preset;
-  // An older preset service does not report the number.
-  const version = designatedVersionNumber > 0 ? `, version ${designatedVersionNumber}` : "";
+  return presetJson(preset, presetModelId(preset), preset.designatedVersionNumber);
+}
+
+/** The same, pinned to one of its versions. */
+export function pinnedModelJson(preset: Preset, version: number): string {
+  return presetJson(preset, `${presetModelId(preset)}@${version}`, version);
+}
+
+function presetJson({ slug, name, description, createTime }: Preset, id: string, number: number): string {
+  // An older preset service does not report the number of the designated version.
+  const version = number > 0 ? `, version ${number}` : "";
   return modelJson({
-    id: presetModelId(preset),
+    id,
     name,
     owner: "setpoint",
     createdMs: createTime ? timestampMs(createTime) : 0,

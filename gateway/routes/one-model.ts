@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Static } from "typebox";
-import { slugPattern } from "../../services/platform/domain/limits.ts";
 import type { Access } from "../auth/access.ts";
 import type { Clients } from "../clients/clients.ts";
 import { refusalOf } from "../inference/preset-refusals.ts";
-import { namesPreset, presetMark } from "../inference/request/model-reference.ts";
+import { namesPreset, presetMark, presetReferenceIn } from "../inference/request/model-reference.ts";
 import { HttpError } from "../json/http-error.ts";
-import { presetModelJson, upstreamModelJson } from "../json/model.ts";
+import { pinnedModelJson, presetModelJson, upstreamModelJson } from "../json/model.ts";
 import { Type } from "../json/schema-builder.ts";
 import { componentSchema } from "../json/schema-parts.ts";
 import { sendData } from "../json/send.ts";
@@ -25,7 +24,7 @@ const partsParams = Type.Object({
 
 const schema = {
   description:
-    "For every key that may read presets or use them: one that is listed, or one that matches a pattern of an upstream. A disabled or archived preset is 409.",
+    "For every key that may read presets or use them: one that is listed, a pinned version of a preset (`@preset/support-bot@7`), or one that matches a pattern of an upstream. A disabled or archived preset is 409.",
   tags: ["Models"],
   security: inEitherHeader,
   querystring: Type.Object(workspaceQuery),
@@ -70,12 +69,15 @@ export function oneModelRoutes(
   const onRequest = access.withAnyKeyInWorkspace();
 
   const getModelJson = async ({ caller }: FastifyRequest, name: string): Promise<string> => {
-    const slug = slugOf(name);
-    if (slug !== undefined) {
+    const reference = name.startsWith(presetMark) ? presetReferenceIn(name.slice(presetMark.length)) : undefined;
+    if (reference) {
+      const { slug, version } = reference;
       const preset = await caller.call((options) => presets.getPreset({ slug }, options));
       const refusal = refusalOf(preset);
       if (refusal) throw refusal;
-      return presetModelJson(preset);
+      if (version === undefined) return presetModelJson(preset);
+      await caller.call((options) => presets.getVersion({ slug, version }, options));
+      return pinnedModelJson(preset, version);
     }
     // An upstream's pattern may match a reference to a preset, too.
     const isServed = !namesPreset(name) && upstreams.list().some((upstream) => upstream.servesModel(name));
@@ -107,10 +109,4 @@ export function oneModelRoutes(
       return sendData(reply, json);
     },
   );
-}
-
-/** The slug of the preset that is listed under this name; undefined if it is not such a name. */
-function slugOf(name: string): string | undefined {
-  const slug = name.slice(presetMark.length);
-  return name.startsWith(presetMark) && slugPattern.test(slug) ? slug : undefined;
 }

@@ -138,11 +138,26 @@ describe("one model", () => {
     expect([byParts.status, byParts.json]).toEqual([200, { data: listed }]);
   });
 
+  it("returns a pinned version of a preset, which is not in the list", async () => {
+    await stack.create("pinned");
+    await stack.create("pinned");
+    const { json } = await stack.request<object>("GET", "/model/@preset/pinned", { key: stack.apiKey });
+    const id = "@preset/pinned@1";
+    const pinned = { ...json.data, id, canonical_slug: id, description: "Preset pinned, version 1" };
+    expect(await get(id)).toMatchObject({ status: 200, json: pinned });
+    const byParts = await stack.request("GET", `/model/${id}`, { key: stack.apiKey });
+    expect([byParts.status, byParts.json]).toEqual([200, { data: pinned }]);
+    await stack.request("PATCH", "/presets/pinned", { key: stack.apiKey, body: { status: "archived" } });
+  });
+
   it.each([
     ["@preset/model-100", 409, "Restore it first: PATCH /api/v1/presets/model-100"],
     ["@preset/model-150", 409, "is disabled"],
     ["@preset/nowhere", 404, "There is no preset nowhere in this workspace."],
-    ["@preset/model-7@1", 404, "There is no model @preset/model-7@1."],
+    ["@preset/model-7@2", 404, "The preset model-7 has no version 2."],
+    ["@preset/model-7@2147483648", 404, "The preset model-7 has no version 2147483648."],
+    ["@preset/model-7@0", 404, "There is no model @preset/model-7@0."],
+    ["@preset/model-100@1", 409, "Restore it first: PATCH /api/v1/presets/model-100"],
     ["vendor/one@preset/model-7", 404, "GET /api/v1/models lists what there is."],
     ["@preset/", 404, "There is no model @preset/."],
     ["vendor/one", 404, "There is no model vendor/one."],

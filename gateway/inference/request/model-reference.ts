@@ -52,11 +52,18 @@ const howToWrite = {
 type Field = keyof typeof howToWrite;
 
 function referenceFrom(name: string, field: Field): PresetReference {
+  const reference = presetReferenceIn(name);
+  if (!reference) throw invalid(field, howToWrite[field]);
+  return reference;
+}
+
+/** What is written `slug` or `slug@7`; undefined if it is written in another way. */
+export function presetReferenceIn(name: string): PresetReference | undefined {
   const at = name.indexOf("@");
   const slug = at === -1 ? name : name.slice(0, at);
   const version = at === -1 ? undefined : name.slice(at + 1);
   const isVersion = version === undefined || versionPattern.test(version);
-  if (!slugPattern.test(slug) || !isVersion) throw invalid(field, howToWrite[field]);
+  if (!slugPattern.test(slug) || !isVersion) return undefined;
   if (version === undefined) return { slug, version: undefined };
   const number = Number(version);
   if (number > int32Max) throw versionNotFound(slug, number);
