@@ -237,7 +237,7 @@ describe("workspace members", () => {
       message: `Keys of this member still work: "Busy" (${key.id}). Disable or delete them first.`,
       metadata: {
         request_id: expect.any(String),
-        issues: [{ path: "user_ids", message: "must name nobody whose keys of the workspace still work" }],
+        issues: [{ path: "user_ids[0]", message: "must be nobody whose keys of the workspace still work" }],
       },
     });
   });

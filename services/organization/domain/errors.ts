@@ -138,12 +138,24 @@ export function memberHasKeys(keys: readonly NamedKey[]): DomainError {
   });
 }
 
-/** Not `memberHasKeys`: only the keys of one workspace count, and only leaving it is refused. */
-export function workspaceMemberHasKeys(keys: readonly NamedKey[]): DomainError {
+/**
+ * Not `memberHasKeys`: only the keys of one workspace count, and only leaving it is refused. Names each user who has
+ * such a key.
+ */
+export function workspaceMemberHasKeys(
+  userIds: readonly string[],
+  keys: readonly (NamedKey & { readonly creatorUserId: string })[],
+): DomainError {
+  const violations = userIds.flatMap((userId, index) =>
+    keys.some(({ creatorUserId }) => creatorUserId === userId)
+      ? [{ path: `user_ids[${index}]`, message: "must be nobody whose keys of the workspace still work" }]
+      : [],
+  );
+  const whose = violations.length > 1 ? "these members" : "this member";
   return new DomainError("failed_precondition", {
     reason: "WORKSPACE_MEMBER_HAS_KEYS",
-    message: `Keys of this member still work: ${namesOf(keys)}. Disable or delete them first.`,
-    violations: [{ path: "user_ids", message: "must name nobody whose keys of the workspace still work" }],
+    message: `Keys of ${whose} still work: ${namesOf(keys)}. Disable or delete them first.`,
+    violations,
   });
 }
 

@@ -45,7 +45,7 @@ export function removeWorkspaceMembers(name: string, given: readonly string[]): 
     const creatorUserIds = members.map(({ userId }) => userId);
     const enabled = await listEnabledKeys(connection, organization.id, { workspaceId: workspace.id, creatorUserIds });
     const working = workingKeys(enabled, now);
-    if (working.length > 0) throw workspaceMemberHasKeys(working);
+    if (working.length > 0) throw workspaceMemberHasKeys(given, working);
     await deleteWorkspaceMembers(connection, workspace, creatorUserIds);
     const changes = [memberChange(workspace, "workspace_members_removed", creatorUserIds)];
     return { result: members.length, changes };
