@@ -121,6 +121,25 @@ describe("UpdateKey", () => {
     }
   });
 
+  it("cannot make a key work again whose workspace was deleted, but can rename it", async () => {
+    await admin(WorkspaceService.method.createWorkspace, { name: "Gone", slug: "gone" });
+    const [disabled, expired] = [
+      await makeKey(admin, { workspaceId: "gone" }),
+      await makeKey(admin, { workspaceId: "gone" }),
+    ];
+    await expire(expired.id);
+    await admin(updateKey, { key: disabled.id, updateMask: { paths: ["disabled"] }, disabled: true });
+    await admin(WorkspaceService.method.deleteWorkspace, { workspace: "gone" });
+    const failures = [
+      await failureOf(admin(updateKey, { key: disabled.id, updateMask: { paths: ["disabled"] }, disabled: false })),
+      await failureOf(admin(updateKey, { key: expired.id, updateMask: { paths: ["expire_time"] } })),
+    ];
+    for (const failure of failures) {
+      expect(failure).toMatchObject({ code: "FAILED_PRECONDITION", reason: "KEY_OF_NO_WORKSPACE" });
+    }
+    await admin(updateKey, { key: disabled.id, updateMask: { paths: ["name"] }, name: "Of no use" });
+  });
+
   it("cannot change the permissions of a management key", async () => {
     const update = { updateMask: { paths: ["permissions"] }, permissions: ["presets:read"] };
     expect(await failureOf(admin(updateKey, { key: await ownKeyId(), ...update }))).toMatchObject({

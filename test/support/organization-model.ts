@@ -109,7 +109,8 @@ export class OrganizationModel {
   updateKey(id: string, update: { readonly name: string; readonly disabled: boolean }): Expected {
     const key = this.keys.get(id);
     if (!key) return { status: 404 };
-    if (key.disabled && !update.disabled && !this.members.has(key.userId)) return { status: 409 };
+    const canWork = this.members.has(key.userId) && this.workspaces.has(key.workspaceId);
+    if (key.disabled && !update.disabled && !canWork) return { status: 409 };
     return { status: 200, done: () => this.keys.set(id, { ...key, ...update }) };
   }
 

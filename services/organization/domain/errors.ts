@@ -88,6 +88,13 @@ export function keyOwnerNotMember(): DomainError {
   });
 }
 
+export function keyWorkspaceDeleted(): DomainError {
+  return new DomainError("failed_precondition", {
+    reason: "KEY_OF_NO_WORKSPACE",
+    message: "The workspace of this key was deleted. Create another key for a workspace that exists.",
+  });
+}
+
 export function lastAdmin(): DomainError {
   return new DomainError("failed_precondition", {
     reason: "LAST_ADMIN",

@@ -534,8 +534,8 @@ export const KeyService: GenService<{
    * Changes all fields of a key that the mask names, or none.
    *
    * FAILED_PRECONDITION with the reason LAST_MANAGEMENT_KEY if the organization would be left without a management key
-   * that works, now or earlier than without the change; KEY_OF_NO_MEMBER if a key
-   * is to be enabled whose owner has left the organization.
+   * that works, now or earlier than without the change; KEY_OF_NO_MEMBER or KEY_OF_NO_WORKSPACE if a key is to be
+   * enabled whose owner has left the organization, or whose workspace was deleted.
    *
    * @generated from rpc setpoint.organization.v1.KeyService.UpdateKey
    */
