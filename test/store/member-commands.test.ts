@@ -157,10 +157,13 @@ describe("remove-member", () => {
     const refused = remove(name, "ada@example.com");
     await expect(refused).rejects.toThrow(CommandError);
     await expect(refused).rejects.toThrow(/still work: "First API key" \(\S+\), "First management key" \(\S+\)\./);
+    await expect(refused).rejects.toThrow("or have them disabled with it (--disable-keys).");
     expect(await emailsOf(name)).toEqual(["ada@example.com", "alan@example.com"]);
 
     // The last management key of the organization keeps working, so that it can be administered.
-    await expect(remove(name, "ada@example.com", "--disable-keys")).rejects.toThrow(/last working management key/);
+    await expect(remove(name, "ada@example.com", "--disable-keys")).rejects.toThrow(
+      /last working management key, .* First create one for another member \(create-key --as\)/,
+    );
     const keys = await listKeys(commands.pool, organizationId);
     expect(keys.map(({ disabled }) => disabled)).toEqual([false, false]);
     const { key } = newManagementKey({

@@ -64,7 +64,14 @@ async function getMemberUserId(pool: Pool, organizationId: string, address: stri
   throw new CommandError(`--as ${address}: no member of the organization; list-members shows who is`);
 }
 
+/** What refusals name for callers of the API, and what does the same for whoever types a command. */
+const flagsByField = [
+  ["(disable_keys)", "(--disable-keys)"],
+  ["(creator_user_id)", "(create-key --as)"],
+] as const;
+
 function commandErrorFrom({ message, violations }: DomainError): CommandError {
   const lines = violations.map((violation) => `${violation.path} ${violation.message}`);
-  return new CommandError(lines.length > 1 ? lines.join("\n") : message);
+  const text = lines.length > 1 ? lines.join("\n") : message;
+  return new CommandError(flagsByField.reduce((told, [field, flag]) => told.replace(field, flag), text));
 }
