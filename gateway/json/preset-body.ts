@@ -7,7 +7,9 @@ import { optionalText } from "./schema-parts.ts";
 
 export const presetUpdateSchema = Type.Object(
   {
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: presetNameLengthMax, description: "Display name." })),
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: presetNameLengthMax, description: "Display name, not only spaces." }),
+    ),
     description: optionalText({ maxLength: presetDescriptionLengthMax, description: "Null removes it." }),
     status: Type.Optional(statusSchema),
     designated_version: Type.Optional(

@@ -21,7 +21,7 @@ describe("PATCH /presets/{slug}", () => {
   it.each([
     ["name", "New name"],
     ["name", "🙂".repeat(255)],
-    ["name", " "],
+    ["name", " spaced "],
     ["name", "\u0000 control \u007f"],
     ["description", "What it is for"],
     ["description", ""],
@@ -118,6 +118,7 @@ describe("PATCH /presets/{slug}", () => {
     ["null for status", { status: null }, [["status", "must be one of active, disabled, archived"]]],
     ["null for designated_version", { designated_version: null }, [["designated_version", "must be an integer"]]],
     ["an empty name", { name: "" }, [["name", "must have at least 1 character"]]],
+    ["a blank name", { name: "  " }, [["name", "must have at least 1 character, not only spaces"]]],
     ["a name of 256 characters", { name: "🙂".repeat(256) }, [["name", "must have at most 255 characters"]]],
     [
       "a description of 2,001 characters",

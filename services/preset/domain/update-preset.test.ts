@@ -59,7 +59,8 @@ describe("checkUpdate", () => {
   });
 
   it.each<[string, Partial<PresetUpdate>, string, string]>([
-    ["an empty name", { name: "" }, "name", "must have at least 1 character"],
+    ["an empty name", { name: "" }, "name", "must have at least 1 character, not only spaces"],
+    ["a blank name", { name: " \t\n\u3000" }, "name", "must have at least 1 character, not only spaces"],
     ["a name of 256 characters", { name: "🙂".repeat(256) }, "name", "must have at most 255 characters"],
     [
       "a description of 2,001 characters",

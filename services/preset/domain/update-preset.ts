@@ -35,7 +35,8 @@ export function checkUpdate(update: PresetUpdate): void {
   const { name, description, designatedVersion } = update;
   const violations: FieldViolation[] = [...slugViolations(update.slug), ...requestIdViolations(update.requestId)];
   if (name !== undefined) {
-    if (name === "") violations.push({ path: "name", message: "must have at least 1 character" });
+    if (name.trim() === "")
+      violations.push({ path: "name", message: "must have at least 1 character, not only spaces" });
     violations.push(...lengthViolations("name", name, presetNameLengthMax));
   }
   if (description) violations.push(...lengthViolations("description", description, presetDescriptionLengthMax));

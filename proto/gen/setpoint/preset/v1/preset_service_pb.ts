@@ -476,7 +476,7 @@ export type UpdatePresetRequest = Message<"setpoint.preset.v1.UpdatePresetReques
   updateMask?: FieldMask | undefined;
 
   /**
-   * 1 to 255 characters.
+   * 1 to 255 characters, not only spaces.
    *
    * @generated from field: string name = 3;
    */
