@@ -1,4 +1,4 @@
-import { Ajv } from "ajv";
+import { Ajv, type ErrorObject } from "ajv";
 import type { TObject } from "typebox";
 import { invalidRequest } from "../../services/platform/domain/domain-error.ts";
 import { isId } from "../../services/platform/domain/ids.ts";
@@ -17,6 +17,12 @@ export function parameterValidator(schema: TObject) {
       return { error: invalidRequest([{ path: "query", message: `must have at most ${parametersMax} parameters` }]) };
     }
     read(parameters);
-    return validate(parameters) || { error: validate.errors ?? [] };
+    return validate(parameters) || { error: (validate.errors ?? []).map(withoutLists) };
   };
+}
+
+/** A list stands for a parameter that was repeated: its caller has sent none, and would not know what is meant. */
+function withoutLists(error: ErrorObject): ErrorObject {
+  const isRepeated = error.keyword === "type" && Array.isArray(error.data);
+  return isRepeated ? { ...error, keyword: "repeated", message: "must be given once" } : error;
 }

@@ -172,7 +172,7 @@ describe("GET /presets", () => {
       ["status=active,gone", "status[1]", "must be one of active, disabled, archived"],
       ["q=", "q", "must have at least 1 character"],
       [`q=${"x".repeat(256)}`, "q", "must have at most 255 characters"],
-      ["q=a&q=b", "q", "must be a string"],
+      ["q=a&q=b", "q", "must be given once"],
     ])("returns 400 for ?%s", async (query, path, message) => {
       const { status, json } = await list(`?${query}`);
       expect(status).toBe(400);

@@ -13,5 +13,5 @@ export const badPages = [
   ["limit=%205", "limit", "must be an integer"],
   ["offset=00", "offset", "must be an integer"],
   ["limit=ten", "limit", "must be an integer"],
-  ["limit=1&limit=2", "limit", "must be an integer"],
+  ["limit=1&limit=2", "limit", "must be given once"],
 ] as const;
