@@ -1,3 +1,4 @@
+import { createSecureContext } from "node:tls";
 import { bindHttpServer, closeHttpServer, createHttpServer } from "../services/platform/http/http-server.ts";
 import { inTurn } from "../services/platform/http/in-turn.ts";
 import { metricsPage, operationsHandler, probes } from "../services/platform/http/operations.ts";
@@ -7,6 +8,8 @@ import { Metrics } from "../services/platform/observe/metrics.ts";
 import { openTracer } from "../services/platform/observe/open-tracer.ts";
 import { Health } from "../services/platform/process/health.ts";
 import type { Lifecycle } from "../services/platform/process/lifecycle.ts";
+import { renewalIntervalMs, watchCertificates } from "../services/platform/rpc/certificates.ts";
+import { tlsOfCalls } from "../services/platform/rpc/tls.ts";
 import { openClients } from "./clients/clients.ts";
 import type { GatewayConfig } from "./config.ts";
 import { InferenceMetrics } from "./inference/inference-metrics.ts";
@@ -22,6 +25,11 @@ export async function openGateway(
   const metrics = new Metrics("gateway");
   const tracer = await openTracer("gateway", { ...config, logger }, lifecycle);
   const clients = openClients(config, lifecycle, metrics);
+  const tls = tlsOfCalls(config.grpcTls);
+  // Calls read the files themselves. Nothing else would say that they cannot be used, before those in use expire.
+  if (tls) {
+    lifecycle.opened("certificates", watchCertificates(tls, createSecureContext, renewalIntervalMs, logger));
+  }
   const health = new Health({ "the services": clients.haveBeenReady }, () => lifecycle.draining);
 
   // On a separate port: metrics are not public.

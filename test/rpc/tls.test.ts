@@ -178,6 +178,38 @@ describe("gRPC with TLS", () => {
     expect(logged).toHaveLength(1);
   });
 
+  const half = (text: string) => text.slice(0, text.length / 2);
+  const brokenFiles: [string, keyof Omit<TlsFiles, "mode">, (text: string) => string][] = [
+    ["an empty certificate", "certificateFile", () => ""],
+    ["half a certificate", "certificateFile", half],
+    ["an empty key", "privateKeyFile", () => ""],
+    ["half a key", "privateKeyFile", half],
+    ["an empty CA file", "caCertificateFile", () => ""],
+    ["half a CA file", "caCertificateFile", half],
+    ["a CA file with a half certificate at its end", "caCertificateFile", (text) => text + half(text)],
+  ];
+
+  it.each(brokenFiles)("keeps what a server has while its files hold %s", async (name, file, broken) => {
+    const logged: string[] = [];
+    const logger = pino({ level: "error" }, { write: (line: string) => logged.push(JSON.parse(line).msg) });
+    const tls = ours.issue(join(folder, `${name}, server`));
+    const client = ours.issue(join(folder, "client"));
+    const port = await serve(tls, logger);
+    writeFileSync(tls[file], broken(readFileSync(tls[file], "utf8")));
+    await expect.poll(() => logged).toEqual(["the certificates cannot be renewed; those in use stay"]);
+    expect(await callOnce(port, client)).toBe(1);
+  });
+
+  it.each(brokenFiles)("connects with what a client had while its files hold %s", async (name, file, broken) => {
+    const tls = ours.issue(join(folder, `${name}, client`));
+    const port = await serve(ours.issue(join(folder, "server")));
+    await expect.poll(() => callOnce(port, tls)).toBe(1);
+    writeFileSync(tls[file], broken(readFileSync(tls[file], "utf8")));
+    expect(await callOnce(port, tls)).toBe(1);
+    theirs.issue(join(folder, `${name}, client`));
+    expect(await callOnce(port, tls)).toMatch(refused);
+  });
+
   it.each<[string, Authority, Authority]>([
     ["an old server and a new client", ours, ours.renew()],
     ["a new server and an old client", ours.renew(), ours],

@@ -4,7 +4,7 @@ import { ClientConnection } from "../http2/client-connection.ts";
 import { encodeHeaders } from "../http2/header-encoder.ts";
 import { monotonicMs } from "../time/clock.ts";
 import { callEvents } from "./call-events.ts";
-import { readCertificates } from "./certificates.ts";
+import { contextOfCalls } from "./certificates.ts";
 import { Code } from "./codes.ts";
 import { type CallListener, GrpcCall } from "./grpc-call.ts";
 import { keepAlive } from "./keepalive.ts";
@@ -95,7 +95,7 @@ export class GrpcConnection {
     try {
       socket = socketTo(this.#peer);
     } catch (error) {
-      // The certificates are just being replaced.
+      // There are no certificates that could be used yet.
       this.#failed(error as Error);
       this.#openLater();
       return;
@@ -153,7 +153,7 @@ function socketTo({ ip, port, host, tls }: Peer): Socket {
     ...to,
     ALPNProtocols: ["h2"],
     ...(!isIP(host) && { servername: host }),
-    // Read for every connection, so that the next one uses replaced files.
-    ...readCertificates(tls),
+    // Made for every connection, so that the next one uses replaced files.
+    secureContext: contextOfCalls(tls),
   });
 }

@@ -10,7 +10,7 @@ import type { Http2Stream } from "../http2/stream.ts";
 import type { Logger } from "../observe/logger.ts";
 import { ConfigError } from "../process/environment.ts";
 import { CallBytes } from "./call-bytes.ts";
-import { readCertificates, renewCertificates } from "./certificates.ts";
+import { readCertificates, renewalIntervalMs, watchCertificates } from "./certificates.ts";
 import { Code } from "./codes.ts";
 import { failCall } from "./grpc-answer.ts";
 import { grpcPathOf } from "./grpc-messages.ts";
@@ -25,8 +25,6 @@ const connectionAgeMaxMs = 60_000;
 /** How long it still accepts calls that were on their way when it announced the end. */
 const goawayGraceMs = 500;
 const connectionGraceMs = 15_000;
-/** A replaced certificate is in use after at most this time. */
-const renewalIntervalMs = 10_000;
 
 /**
  * Serves gRPC. A server of our own, because grpc-js takes longer for a call than most of our methods do, and answers
@@ -90,7 +88,9 @@ export class GrpcServer {
     if (!tls) return plain;
     const secure = createSecureServer(tls);
     secure.on("secureConnection", (socket) => this.#open(socket));
-    this.#closers.push(renewCertificates(secure, tls, renewalMs, this.#logger));
+    // Open connections stay as they are.
+    const use = secure.setSecureContext.bind(secure);
+    this.#closers.push(watchCertificates(tls, use, renewalMs, this.#logger));
     return tls.mode === "accept" || tls.mode === "call" ? createMixedPort(plain, secure) : secure;
   }
 
