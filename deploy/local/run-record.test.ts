@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -55,6 +64,12 @@ describe("claimHome", () => {
     mkdirSync(folder);
     run.update({ children: { gateway: 12 } });
     expect(record()).toMatchObject({ children: { preset: 11, gateway: 12 } });
+  });
+
+  it.runIf(existsSync("/dev/full"))("says if the disk is full, and leaves nothing behind", async () => {
+    symlinkSync("/dev/full", `${file}.${process.pid}`);
+    await expect(claimHome(file, "mark")).rejects.toThrow(/cannot be written: ENOSPC.*\. Free some disk space\.$/);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("rejects a home that is in use, and names the other run", async () => {

@@ -41,8 +41,8 @@ export async function claimHome(file: string, mark: string): Promise<RunRecord> 
 function claim(file: string, run: Run): Run {
   let left: Run = { pid: 0, children: {} };
   const ours = `${file}.${run.pid}`;
-  writeFileSync(ours, JSON.stringify(run), { mode: 0o600 });
   try {
+    writeFirst(ours, run);
     for (;;) {
       try {
         // Fails if there is a record, and creates ours with its whole content at once: of two processes, only one
@@ -58,6 +58,15 @@ function claim(file: string, run: Run): Run {
     }
   } finally {
     rmSync(ours, { force: true });
+  }
+}
+
+/** The first file that a start writes, so the one that shows that the disk is full. */
+function writeFirst(file: string, run: Run): void {
+  try {
+    writeFileSync(file, JSON.stringify(run), { mode: 0o600 });
+  } catch (error) {
+    throw new StartError(`${file} cannot be written: ${(error as Error).message}. Free some disk space.`);
   }
 }
 
