@@ -175,6 +175,29 @@ describe("a credential", () => {
     expect(stack.log()).not.toMatch(/sk-upstream-secret|second-secret/);
   });
 
+  it("is renewed even while the table, or the credential of another upstream, is faulty", async () => {
+    await useOne();
+    const [file, other] = [stack.file.beside("key"), stack.file.beside("other-key")];
+    await Promise.all([writeFile(file, "first"), writeFile(other, "other")]);
+    const upstreams = [entry("other", { credential: { file: other } }), entry("keyed", { credential: { file } })];
+    await stack.file.write({ upstreams });
+    const sent = async () => {
+      const status = await statusOf("keyed/x");
+      return status === 200 ? upstream.last.headers.authorization : status;
+    };
+    await expect.poll(sent, soon).toBe("Bearer first");
+    await unlink(other);
+    await expect.poll(fault, soon).toBe(1);
+    await writeFile(file, "second");
+    await expect.poll(sent, soon).toBe("Bearer second");
+    await writeFile(other, "other");
+    await expect.poll(fault, soon).toBe(0);
+    await stack.file.write("{");
+    await expect.poll(fault, soon).toBe(1);
+    await writeFile(file, "third");
+    await expect.poll(sent, soon).toBe("Bearer third");
+  });
+
   it.each(['"', "'"])("is not used with %s around it, which its upstream would refuse and show", async (quote) => {
     await useOne();
     const file = stack.file.beside("key");

@@ -28,7 +28,7 @@ const pollMs = 1_000;
 export class Upstreams {
   readonly #parts: UpstreamsParts;
   #upstreams: readonly Upstream[] = [];
-  /** What was last read, good or not. */
+  /** The table in use. */
   #text = "";
   #fault: string | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -43,7 +43,7 @@ export class Upstreams {
     const { file } = parts;
     if (file === undefined) return upstreams;
     try {
-      await upstreams.#read(file);
+      await upstreams.#readTable(file);
     } catch (error) {
       throw new ConfigError(faultsOf(error).map((fault) => `UPSTREAMS_FILE ${file}: ${fault}`));
     }
@@ -79,12 +79,14 @@ export class Upstreams {
 
   async #check(file: string): Promise<void> {
     const { logger, onCheck } = this.#parts;
-    let fault: string | undefined;
-    try {
-      await this.#read(file);
-    } catch (error) {
-      fault = faultsOf(error).join("; ");
-    }
+    const faults = new Set<string>();
+    const note = (error: unknown) => {
+      for (const each of faultsOf(error)) faults.add(each);
+    };
+    await this.#readTable(file).catch(note);
+    // Even if the table is faulty, or the secret of another: after a rotation, the ones in use are about to be revoked.
+    for (const upstream of this.#upstreams) await this.#readSecret(upstream).catch(note);
+    const fault = faults.size > 0 ? [...faults].join("; ") : undefined;
     if (fault !== undefined && fault !== this.#fault) {
       logger.error({ file, fault }, "the upstreams file cannot be used; the last good one stays");
     } else if (fault === undefined && this.#fault !== undefined) {
@@ -94,11 +96,9 @@ export class Upstreams {
     onCheck(fault === undefined);
   }
 
-  async #read(file: string): Promise<void> {
+  async #readTable(file: string): Promise<void> {
     const text = await readFile(file, "utf8");
-    const isSame = text === this.#text && this.#fault === undefined;
-    this.#text = text;
-    if (isSame) return this.#readSecrets();
+    if (text === this.#text) return;
     const definitions = parseUpstreams(text);
     const secrets = await Promise.all(definitions.map((definition, index) => this.#secretOf(definition, index)));
     const earlier = new Map(this.#upstreams.map((upstream) => [upstream.name, upstream]));
@@ -111,16 +111,15 @@ export class Upstreams {
         : new Connections(definition.baseUrl.origin, definition.timeouts.connectMs);
       return new Upstream(definition, connections, secrets[index]);
     });
+    this.#text = text;
     for (const { connections } of earlier.values()) connections.retire();
     this.#parts.logger.info({ file, upstreams: definitions.map(({ name }) => name) }, "upstreams");
   }
 
-  async #readSecrets(): Promise<void> {
-    for (const [index, upstream] of this.#upstreams.entries()) {
-      if (upstream.definition.credential?.file === undefined) continue;
-      const secret = await this.#secretOf(upstream.definition, index);
-      if (secret !== undefined) upstream.setSecret(secret);
-    }
+  async #readSecret(upstream: Upstream): Promise<void> {
+    if (upstream.definition.credential?.file === undefined) return;
+    const secret = await this.#secretOf(upstream.definition, this.#upstreams.indexOf(upstream));
+    if (secret !== undefined) upstream.setSecret(secret);
   }
 
   async #secretOf({ credential }: UpstreamDefinition, index: number): Promise<string | undefined> {
