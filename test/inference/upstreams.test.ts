@@ -142,14 +142,21 @@ describe("the upstreams file", () => {
 });
 
 describe("a gateway with an invalid upstreams file", () => {
-  it("exits with 78 and logs what to write", async () => {
-    await stack.file.write({ upstreams: [entry("one", { api_key: secret })] });
+  it.each([
+    [
+      "an unknown field",
+      () => ({ upstreams: [entry("one", { api_key: secret })] }),
+      "upstreams[0].api_key is not a known field",
+    ],
+    ["nothing in it", () => "", "must be a JSON object"],
+  ])("with %s exits with 78 and logs what to write", async (_name, content, said) => {
+    await stack.file.write(content());
     const environment = { ...process.env, UPSTREAMS_FILE: stack.file.path, PORT: "0", METRICS_PORT: "0" };
     const gateway = promisify(execFile)(process.execPath, ["gateway/main.ts", "serve"], { env: environment });
     const ended = await gateway.catch((error: unknown) => error);
     expect(ended).toMatchObject({
       code: 78,
-      stdout: expect.stringContaining("upstreams[0].api_key is not a known field"),
+      stdout: expect.stringContaining(said),
     });
     expect(JSON.stringify(ended)).not.toContain(secret);
   });

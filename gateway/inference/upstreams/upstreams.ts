@@ -29,7 +29,7 @@ export class Upstreams {
   readonly #parts: UpstreamsParts;
   #upstreams: readonly Upstream[] = [];
   /** The table in use. */
-  #text = "";
+  #text: string | undefined;
   #fault: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
