@@ -18,7 +18,7 @@ interface AccessEntry {
   /** Undefined if its credential was not accepted, or not looked at. */
   readonly principal?: Principal | undefined;
   readonly details?: Readonly<LogDetails> | undefined;
-  /** Logged only at level debug. */
+  /** Logged only at level debug, and not counted: probes would dilute the part of the requests that fail. */
   readonly isQuiet?: boolean;
 }
 
@@ -34,7 +34,7 @@ export class AccessLog {
 
   record(entry: AccessEntry): void {
     const { method, route = "none", status, ms, requestId, trace, principal, details, isQuiet = false } = entry;
-    this.#metrics.requestHandled(operationOf(method, route, status), String(status), ms / 1000);
+    if (!isQuiet) this.#metrics.requestHandled(operationOf(method, route, status), String(status), ms / 1000);
     this.#logger[isQuiet ? "debug" : "info"](
       {
         method,

@@ -3,6 +3,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectError } from "../support/error-answers.ts";
 import { freshName } from "../support/fresh-name.ts";
+import { metricOf } from "../support/metrics.ts";
 import { uuidV7 } from "../support/patterns.ts";
 import { request, requestRaw } from "../support/rest.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -121,6 +122,15 @@ describe("the probes", () => {
       return { status, json };
     };
     await expect.poll(answer).toEqual({ status: 200, json: body });
+  });
+
+  it("do not count as requests: alerts on their part would depend on how often a load balancer probes", async () => {
+    await Promise.all(["/healthz", "/readyz"].map((path) => request("GET", stack.baseUrl + path)));
+    await stack.request("GET", "/presets", { key: stack.apiKey });
+    const count = (route: string) =>
+      metricOf(stack.metricsUrl, "setpoint_request_seconds_count", `operation="GET ${route}"`);
+    await expect.poll(() => count("/api/v1/presets")).toBeGreaterThan(0);
+    expect([await count("/healthz"), await count("/readyz")]).toEqual([0, 0]);
   });
 });
 
