@@ -59,4 +59,11 @@ describe("statements", () => {
       "SELECT watched ConnectionError": 1,
     });
   });
+
+  it("that never get a connection show in the attempts to make one, so a database that is down has failures", async () => {
+    const unreachable = openPool("mysql://root@127.0.0.1:1/watched", 1, { metrics });
+    await expect(unreachable.query("SELECT 1")).rejects.toThrow("No connection to the database");
+    await unreachable.end();
+    expect(await counts()).toEqual({ "CONNECT ECONNREFUSED": 1 });
+  });
 });

@@ -122,6 +122,7 @@ export class PoolConnection {
   /** A connection that is ready for its first statement. */
   static async open(settings: ConnectionSettings, owner: ConnectionOwner): Promise<PoolConnection> {
     const connection = new PoolConnection(settings, owner);
+    const openedAtMs = monotonicMs();
     try {
       await Promise.all([
         settings.protocol === "text"
@@ -134,6 +135,8 @@ export class PoolConnection {
       return connection;
     } catch (error) {
       connection.destroy();
+      // While the database is down there are no statements, so none could be counted as failed.
+      settings.onStatement?.("CONNECT", monotonicMs() - openedAtMs, error);
       throw error;
     }
   }

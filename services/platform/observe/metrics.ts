@@ -55,7 +55,7 @@ export class Metrics {
     });
     this.#statements = new Histogram({
       name: "setpoint_statement_seconds",
-      help: "Time of a statement, from sending it to its last row, by statement (its verb and first table) and outcome (ok, or the name of the error).",
+      help: "Time of a statement, from sending it to its last row, by statement (its verb and first table; CONNECT: an attempt to connect that failed) and outcome (ok, or the name of the error).",
       labelNames: ["statement", "outcome"],
       buckets: statementBuckets,
       registry: this.registry,
