@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { parse } from "yaml";
 import { AccessService } from "../../proto/gen/setpoint/organization/v1/access_service_pb.ts";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { isRunning, type LocalSystem, startLocalSystem } from "../support/local-system.ts";
@@ -145,57 +146,11 @@ describe.runIf(prometheus)("npm start -- --observe", () => {
     expect(checked.toString()).toMatch(/SUCCESS: \d+ rules found/);
   });
 
-  it("has alerts that one installation does not hide from another in the same Prometheus", () => {
-    const requests = (namespace: string, outcome: string, values: string) => ({
-      series: `setpoint_request_seconds_count{process="gateway",namespace="${namespace}",outcome="${outcome}"}`,
-      values,
-    });
-    const started = (namespace: string, process: string, values: string) => ({
-      series: `process_start_time_seconds{process="${process}",namespace="${namespace}",pod="${process}-1"}`,
-      values,
-    });
-    const all = ["gateway", "preset", "organization"];
-    const expectation = (alertname: string, severity: string, labels: object, summary: string) => ({
-      eval_time: "30m",
-      alertname,
-      exp_alerts: [{ exp_labels: { severity, ...labels }, exp_annotations: { summary } }],
-    });
-    const file = join(home, "prometheus/alerts-test.yml");
-    const tests = [
-      {
-        input_series: [requests("large", "200", "0+1000x40"), requests("small", "503", "0+1x40")],
-        alert_rule_test: [
-          expectation(
-            "SetpointFailing",
-            "critical",
-            { namespace: "small" },
-            "100% of all requests are answered with 5xx",
-          ),
-        ],
-      },
-      {
-        input_series: [
-          ...all.map((process) => started("one", process, "1x40")),
-          ...all.map((process) => started("other", process, process === "gateway" ? "1x20 stale" : "1x40")),
-        ],
-        alert_rule_test: [
-          expectation(
-            "SetpointGone",
-            "critical",
-            { namespace: "other", process: "gateway" },
-            "No pod of gateway can be scraped",
-          ),
-        ],
-      },
-      {
-        input_series: ["preset", "organization"].map((process) => started("one", process, "1x40")),
-        alert_rule_test: [
-          expectation("SetpointGone", "critical", { process: "gateway" }, "No pod of gateway can be scraped"),
-        ],
-      },
-    ].map((test) => ({ interval: "1m", ...test }));
+  it("has alerts that fire when they should, and only then", () => {
+    const file = join(home, "prometheus/situations.yml");
+    const situations = parse(readFileSync("test/e2e/alerts.yaml", "utf8"));
     // JSON is valid YAML.
-    writeFileSync(file, JSON.stringify({ rule_files: ["alerts.yml"], evaluation_interval: "1m", tests }));
+    writeFileSync(file, JSON.stringify({ rule_files: ["alerts.yml"], ...situations }));
     const tested = spawnSync(prometheus?.promtool as string, ["test", "rules", file], { encoding: "utf8" });
     expect(tested.stdout + tested.stderr).toContain("SUCCESS");
   });
