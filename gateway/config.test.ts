@@ -94,10 +94,11 @@ describe("the gateway's config", () => {
       BODY_BYTES_MAX: "1",
       REQUEST_TIMEOUT_MS: "-1",
       KEY_CACHE_MAX: "0",
+      UPSTREAMS_FILE: "/none",
     };
     expect(() => readGatewayConfig(faulty)).toThrow(ConfigError);
     expect(() => readGatewayConfig(faulty)).toThrow(
-      /PORT.*METRICS_PORT.*BODY_BYTES_MAX.*REQUEST_TIMEOUT_MS.*KEY_CACHE_MAX/s,
+      /PORT.*METRICS_PORT.*BODY_BYTES_MAX.*REQUEST_TIMEOUT_MS.*KEY_CACHE_MAX.*UPSTREAMS_FILE/s,
     );
   });
 });

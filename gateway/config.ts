@@ -77,7 +77,7 @@ export function readGatewayConfig(environment: Environment): GatewayConfig {
     refusedKeyRateLimit: readRateLimit(reader, "REFUSED_KEY_RATE", { perSecond: 10, burst: 100 }),
     trustedProxies: readTrustedProxies(reader),
     keyRequestsMax: reader.integer("KEY_REQUESTS_MAX", { default: 1024, min: 1, max: 1_000_000 }),
-    upstreamsFile: reader.optional("UPSTREAMS_FILE"),
+    upstreamsFile: reader.optionalFile("UPSTREAMS_FILE"),
     publicOrigin: readPublicOrigin(reader),
     consoleFolder: join(import.meta.dirname, "console/dist"),
     httpTimeouts: {

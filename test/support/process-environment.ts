@@ -20,16 +20,16 @@ const readers: Readonly<Record<string, Read>> = {
   "node services/organization/main.ts bootstrap": readOrganizationDatabaseUrl,
 };
 
-/** The config that a command reads from an environment. The files of the signing key and of TLS need not exist here. */
+/** The config that a command reads from an environment. The files that it names need not exist here. */
 export function readConfigOf(command: readonly string[], environment: Environment): object | string {
   const { SIGNING_KEY_FILE, ...others } = environment;
-  const here = Object.entries(others).map(([name, value]) => [name, isTlsFile(name) ? import.meta.filename : value]);
+  const here = Object.entries(others).map(([name, value]) => [name, isFile(name) ? import.meta.filename : value]);
   const signingKey = SIGNING_KEY_FILE === undefined ? {} : { SIGNING_KEY: newSigningKeyPem() };
   return getReader(command)({ ...Object.fromEntries(here), ...signingKey });
 }
 
-function isTlsFile(name: string): boolean {
-  return /^GRPC_TLS_\w+_FILE$/.test(name);
+function isFile(name: string): boolean {
+  return /^(GRPC_TLS_\w+|UPSTREAMS)_FILE$/.test(name);
 }
 
 /** Read by Node itself. */
