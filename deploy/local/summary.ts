@@ -8,11 +8,12 @@ interface Started {
   readonly ports: Ports;
   readonly instances: readonly Instance[];
   readonly keys: Keys;
-  readonly consolePath: string;
+  /** Undefined if the management key does not work. */
+  readonly signInPath: string | undefined;
 }
 
 /** The text printed after a start: what can be done with the running system. */
-export function summary({ home, ports, instances, keys, consolePath }: Started): string {
+export function summary({ home, ports, instances, keys, signInPath }: Started): string {
   // Each gateway counts only its own requests.
   const metrics = instances
     .filter(({ service }) => service === "gateway")
@@ -27,8 +28,7 @@ export function summary({ home, ports, instances, keys, consolePath }: Started):
   return `
 Setpoint is ready at ${baseUrl(ports)}
 
-Open the console (this link signs in once, within five minutes):
-  ${baseUrl(ports)}${consolePath}
+${waysIntoConsole(home, ports, signInPath)}
 
 Create a preset:
   curl ${url}/presets/my-first-preset/chat/completions \\
@@ -55,4 +55,16 @@ Logs       ${home.logs}
 Next       "Use a preset" in README.md
 
 Ctrl-C stops everything; the data stays.`;
+}
+
+function waysIntoConsole(home: Home, ports: Ports, signInPath: string | undefined): string {
+  if (signInPath !== undefined) {
+    return `Open the console (this link signs in once, within five minutes):
+  ${baseUrl(ports)}${signInPath}`;
+  }
+  return `The management key in ${home.credentialsFile} does not work: it was disabled, or is of another database.
+To get new keys, remove the file and start again.
+
+Open the console:
+  ${baseUrl(ports)}/console/`;
 }

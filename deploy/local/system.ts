@@ -83,12 +83,12 @@ export async function openSystem(options: SystemOptions): Promise<void> {
   writeCredentials(home.credentialsFile, keys, ports, urls);
   await step("console", async (detail) => detail(await building));
   await compiling;
-  const [consolePath] = await Promise.all([
-    makeSignInLink(runOrganization, keys),
+  const [signInPath] = await Promise.all([
+    makeSignInPath(runOrganization, keys),
     openServices(context, environment, instances),
   ]);
   if (prometheus) await openPrometheus(context, { program: prometheus, home, instances, environment });
-  say(summary({ home, ports, instances, keys, consolePath }));
+  say(summary({ home, ports, instances, keys, signInPath }));
 }
 
 /** The databases on the user's own server; undefined if none are given. */
@@ -152,17 +152,17 @@ async function makeKeys(
   return { api_key, management_key };
 }
 
-/** The path that opens the console without a key; if that is not possible, the page that asks for one. */
-async function makeSignInLink(
+/** The path that opens the console without a key; undefined if the management key does not work. */
+async function makeSignInPath(
   run: (args: readonly string[]) => Promise<string>,
   { management_key }: Keys,
-): Promise<string> {
+): Promise<string | undefined> {
   const hash = createHash("sha256").update(management_key).digest("hex");
   try {
     return await run(["create-console-ticket", "--key", hash]);
   } catch {
-    // The key from an earlier start may have been disabled since.
-    return "/console/";
+    // The key from an earlier start may have been disabled since, or made for other databases than those of this start.
+    return undefined;
   }
 }
 

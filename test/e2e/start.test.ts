@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PresetService } from "../../proto/gen/setpoint/preset/v1/preset_service_pb.ts";
 import { Browser } from "../support/console.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { freshName } from "../support/fresh-name.ts";
 import {
   type Credentials,
@@ -193,6 +194,35 @@ describe("a restart", () => {
       credentials = system.credentials;
       const after = (await create(slug, "after")).json.data;
       expect(after).toMatchObject({ id: before.id, created_at: before.created_at, designated_version: { version: 2 } });
+    },
+    startTimeoutMs,
+  );
+});
+
+describe("a start on other databases", () => {
+  it(
+    "says that the keys of this home do not work there, and makes new ones if they are removed",
+    async () => {
+      const databases = [await createTestDatabase(), await createTestDatabase()];
+      const [PRESET_DATABASE_URL, ORGANIZATION_DATABASE_URL] = databases.map(({ url }) => url);
+      const otherHome = mkdtempSync(join(tmpdir(), "setpoint-start-"));
+      const file = join(otherHome, "credentials.json");
+      cpSync(join(home, "credentials.json"), file);
+      const start = () => startLocalSystem(otherHome, { PRESET_DATABASE_URL, ORGANIZATION_DATABASE_URL });
+
+      let other = await start();
+      expect(other.output()).toContain(`The management key in ${file} does not work`);
+      expect(other.output()).not.toContain("this link signs in");
+      await other.stop();
+
+      rmSync(file);
+      other = await start();
+      expect(other.output()).toContain("this link signs in");
+      const { base_url, api_key } = other.credentials;
+      expect((await request("GET", `${base_url}/api/v1/key`, { key: api_key })).status).toBe(200);
+      await other.stop();
+      rmSync(otherHome, { recursive: true });
+      for (const database of databases) await database.drop();
     },
     startTimeoutMs,
   );
