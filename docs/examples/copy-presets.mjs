@@ -27,7 +27,7 @@ class Server {
       body: body && JSON.stringify(body),
     });
     const answer = await response.json().catch(() => undefined);
-    if (response.ok && answer?.data) return answer;
+    if (response.ok && answer?.data) return { ...answer, etag: response.headers.get("etag") };
     if (response.status === 404 && method === "GET") return undefined;
     const elsewhere = response.headers.get("location");
     const reason =
@@ -103,28 +103,31 @@ function differences(one, other) {
 async function copyPreset({ slug, name, description, status, designated_version_id: servedId }) {
   const versions = await from.versionsOf(slug);
   if (versions.length === 0) throw new Error("it has no versions");
-  let preset = (await to.request("GET", pathOf(slug)))?.data;
-  const copies = preset ? await to.versionsOf(slug) : [];
+  let known = await to.request("GET", pathOf(slug));
+  const copies = known ? await to.versionsOf(slug) : [];
   const countBefore = copies.length;
   const other = copies.find((copy, index) => !versions[index] || differences(copy, versions[index]).length > 0);
   if (other) throw new Error(`version ${other.version} of it at ${to.url} is not from here`);
 
   // While it is archived, it takes no versions, and can only be made active.
-  if (preset?.status === "archived" && (versions.length > countBefore || status === "disabled")) {
-    preset = (await to.request("PATCH", pathOf(slug), { body: { status: "active" } })).data;
+  if (known?.data.status === "archived" && (versions.length > countBefore || status === "disabled")) {
+    known = await to.request("PATCH", pathOf(slug), { body: { status: "active" } });
   }
   const lost = new Set();
   for (const [index, version] of versions.entries()) {
     if (index === copies.length) {
       const dialect = dialectOf(version);
-      const parts = { body: requestOf(version, dialect), headers: { "idempotency-key": `copy-${version.id}` } };
-      preset = (await to.request("POST", `${pathOf(slug)}/${dialect}`, parts)).data;
-      copies.push(preset.designated_version);
+      // Only if nobody has changed it there meanwhile, or the versions would get numbers that mean others here.
+      const condition = known ? known.etag && { "if-match": known.etag } : { "if-none-match": "*" };
+      const headers = { "idempotency-key": `copy-${version.id}`, ...condition };
+      const parts = { body: requestOf(version, dialect), headers };
+      known = await to.request("POST", `${pathOf(slug)}/${dialect}`, parts);
+      copies.push(known.data.designated_version);
     }
     for (const field of differences(version, copies[index])) lost.add(field);
   }
   const served = versions.findIndex(({ id }) => id === servedId) + 1 || undefined;
-  const is = { ...preset, designated_version: preset.designated_version.version };
+  const is = { ...known.data, designated_version: known.data.designated_version.version };
   const changes = Object.entries({ name, description, status, designated_version: served }).filter(
     ([key, value]) => value !== undefined && value !== is[key],
   );

@@ -199,6 +199,29 @@ describe("copying presets", () => {
     expect(await contentsOf(target, "ours")).toHaveLength(2);
   });
 
+  it("stops if somebody else changes the preset there meanwhile, so that its versions get no other numbers", async () => {
+    const source = await keyOfNewWorkspace();
+    for (const model of ["a/one", "a/two", "a/three"]) {
+      await stack.create("shared", { model, messages: [] }, { key: source });
+    }
+    let creations = 0;
+    const there = await serve(async (request, response) => {
+      const { method = "", url, headers } = request;
+      const body = Buffer.concat(await request.toArray()).toString() || null;
+      if (method === "POST") creations += 1;
+      if (creations === 2) await stack.create("shared", { model: "a/colleague", messages: [] }, { key: target });
+      const sent = ["authorization", "content-type", "idempotency-key", "if-match", "if-none-match"].flatMap((name) =>
+        headers[name] === undefined ? [] : [[name, String(headers[name])] as [string, string]],
+      );
+      const answer = await fetch(stack.baseUrl + url, { method, headers: sent, body });
+      response.writeHead(answer.status, { etag: answer.headers.get("etag") ?? "" }).end(await answer.text());
+    });
+    const { code, stdout, stderr } = await copy({ FROM_KEY: source, TO_URL: there });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^shared was not copied, or not all of it: POST \S+ was answered with 412: /);
+    expect((await contentsOf(target, "shared")).map(({ config }) => config.model)).toEqual(["a/one", "a/colleague"]);
+  });
+
   it("finds the dialect of versions that have none, waits where it is told to, and names fields that are not kept", async () => {
     const model = "a/b";
     const versions = [
