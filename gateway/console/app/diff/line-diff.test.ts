@@ -26,6 +26,19 @@ describe("the line diff of two texts", () => {
     ]);
   });
 
+  it.each([
+    ["Be\u200b brief.", "Be brief.", "-Be[⟨U+200B⟩] brief.+Be brief."],
+    ["\ufeffBe brief.", "Be brief.", "-[⟨U+FEFF⟩]Be brief.+Be brief."],
+    ["Be\u00a0brief.", "Be brief.", "-Be[⟨U+00A0⟩]brief.+Be[ ]brief."],
+    ["Cafe\u0301 tips", "Caf\u00e9 tips", "-Cafe⟨U+0301⟩ tips+Café tips"],
+    ["so\u00adlong", "solong", "-so⟨U+00AD⟩long+solong"],
+    ["", "\u200b", "+⟨U+200B⟩"],
+    ["Be brief, \u200bplease.", "Be kind, please.", "-Be [brief], [⟨U+200B⟩]please.+Be [kind], please."],
+    // What can be seen anyway stays as it is.
+    ["Say 👨\u200d👩 twice.", "Say 👨\u200d👩 once.", "-Say 👨\u200d👩 [twice].+Say 👨\u200d👩 [once]."],
+    ["Be\tbrief.", "Be brief.", "-Be[\t]brief.+Be[ ]brief."],
+  ])("names what differs but cannot be seen: %j and %j", (from, to, row) => expect(diff(from, to)).toEqual([row]));
+
   it("shows unrelated lines as one removed and one added", () => {
     expect(diff("alpha beta", "gamma delta")).toEqual(["-alpha beta+gamma delta"]);
   });

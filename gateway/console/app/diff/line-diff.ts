@@ -90,13 +90,14 @@ function linesOf(text: string | undefined): string[] {
 
 /** Both sides of a changed line, with the words that differ. */
 function pairOf(
-  from: string | undefined,
-  to: string | undefined,
+  before: string | undefined,
+  after: string | undefined,
   deadline: number,
 ): [Run[] | undefined, Run[] | undefined] {
   const whole = (text: string): Run[] => [{ text, isChanged: false }];
-  if (from === undefined) return [undefined, to === undefined ? undefined : whole(to)];
-  if (to === undefined) return [whole(from), undefined];
+  if (before === undefined) return [undefined, after === undefined ? undefined : whole(visible(after))];
+  if (after === undefined) return [whole(visible(before)), undefined];
+  const [from, to] = looksOf(before) === looksOf(after) ? [spelled(before), spelled(after)] : [before, after];
   const isLong = from.length + to.length > wordDiffLengthMax;
   const words = isLong || performance.now() > deadline ? undefined : diffWordsWithSpace(from, to, { timeout: 200 });
   if (!words) return [whole(from), whole(to)];
@@ -109,7 +110,10 @@ function pairOf(
   const runs = (side: "added" | "removed"): Run[] =>
     words
       .filter((word) => (side === "added" ? !word.removed : !word.added))
-      .map((word) => ({ text: word.value, isChanged: Boolean(word[side]) }));
+      .map(({ value, [side]: isChanged }) => ({
+        text: isChanged ? visible(value) : value,
+        isChanged: Boolean(isChanged),
+      }));
   return [joined(runs("removed")), joined(runs("added"))];
 }
 
@@ -123,4 +127,25 @@ function joined(runs: readonly Run[]): Run[] {
     else found.push(run);
   });
   return found;
+}
+
+/** Characters that take no room, and spaces that look like the usual one. */
+const unseen = /(?<space>(?! )\p{Zs})|\p{Cf}|[\uFE00-\uFE0F]|[^\P{Cc}\t\r]/gu;
+
+/** What one sees of a text. */
+function looksOf(text: string): string {
+  return text.normalize().replace(unseen, (_, space: string | undefined) => (space ? " " : ""));
+}
+
+/** A text of which something can be seen. */
+function visible(text: string): string {
+  return looksOf(text) === "" ? spelled(text) : text;
+}
+
+/** A text with names for what cannot be seen, and for accents that are characters of their own. */
+function spelled(text: string): string {
+  return text.replace(new RegExp(`${unseen.source}|\\p{Mn}`, "gu"), (character) => {
+    const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+    return `⟨U+${code}⟩`;
+  });
 }
