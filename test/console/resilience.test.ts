@@ -195,6 +195,75 @@ describe.skipIf(!browserPath)("the console under failures", { timeout: 180_000 }
     expect(await page.getByLabel("System prompt").inputValue()).toBe("Be the kindest.");
   });
 
+  it("keeps what is written during a slow creation, and calls nobody back who has gone elsewhere", async () => {
+    const slug = freshName("slow");
+    const { page, open } = await signedIn();
+    let proceed = (): void => {};
+    const startCreating = async (name: string) => {
+      const held = new Promise<void>((resolve) => {
+        proceed = resolve;
+      });
+      await page.route(`**/api/v1/presets/${name}/chat/completions*`, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await open(`/default/presets/~new?slug=${name}`);
+      await page.locator(".cm-content").waitFor();
+      await page.getByRole("button", { name: "Create preset" }).click();
+      await page.getByRole("button", { name: "Creating …" }).waitFor();
+    };
+    await startCreating(slug);
+    await page.getByRole("link", { name: "Activity" }).click();
+    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    proceed();
+    await page.getByText(`${slug} was created, and serves v1.`).waitFor();
+    expect(page.url()).toMatch(/\/activity$/);
+    await page.getByRole("button", { name: "Open it" }).click();
+    await page.getByText("Serves v1").waitFor();
+    await startCreating(`${slug}-2`);
+    await page.getByLabel("System prompt").fill("Be kind.");
+    proceed();
+    await page.getByText(`${slug}-2 was created, and serves v1.`).waitFor();
+    await page.reload();
+    expect(await page.getByLabel("System prompt").inputValue()).toBe("Be kind.");
+  });
+
+  it("tells whoever has gone elsewhere that nothing was saved, and leads back to the draft", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    const path = `**/api/v1/presets/${slug}*/chat/completions*`;
+    const leaveAfter = async (label: string, busyLabel: string) => {
+      let fail = (): void => {};
+      const held = new Promise<void>((resolve) => {
+        fail = resolve;
+      });
+      await page.route(path, async (route) => {
+        await held;
+        await route.abort();
+      });
+      await page.getByRole("button", { name: label }).click();
+      await page.getByRole("button", { name: busyLabel }).waitFor();
+      await page.getByRole("link", { name: "Activity" }).click();
+      await page.getByRole("heading", { name: "Activity" }).waitFor();
+      fail();
+    };
+    await open(`/default/presets/${slug}/edit`);
+    await page.getByLabel("System prompt").fill("Be kind.");
+    await page.getByRole("button", { name: "Review the changes" }).click();
+    await leaveAfter("Save new version", "Saving …");
+    await page.getByText(`The new version of ${slug} may not have been saved.`).waitFor();
+    await page.getByRole("button", { name: "Back to the draft" }).click();
+    await page.getByRole("button", { name: "Save new version" }).waitFor();
+    await open(`/default/presets/~new?slug=${slug}-2`);
+    await page.locator(".cm-content").waitFor();
+    await leaveAfter("Create preset", "Creating …");
+    await page.getByText(`${slug}-2 may not have been created.`).waitFor();
+    await page.getByRole("button", { name: "Back to the draft" }).click();
+    await page.unroute(path);
+    await page.getByRole("button", { name: "Create preset" }).click();
+    await page.getByText(`${slug}-2 was created, and serves v1.`).waitFor();
+  });
+
   it("does not claim that nothing was changed if something broke on the way back", async () => {
     const { stack, newPage } = underTest;
     const slug = await createPreset();

@@ -11,6 +11,7 @@ import { archivedReason } from "./cannot-save.tsx";
 import { type Draft, deleteDraft } from "./draft.ts";
 import { droppedFieldsNote } from "./dropped-fields.tsx";
 import type { mergeLines } from "./merge-lines.ts";
+import { notifyAwayFrom } from "./notify-away-from.ts";
 
 /** The state of the preset after somebody else changed it. */
 export interface ConcurrentChange {
@@ -92,8 +93,10 @@ export function useSave({ workspace, slug, draft, keep }: SaveParts): Save {
   const run = async (): Promise<void> => {
     setBusy(true);
     setError(undefined);
+    const { href } = location;
     try {
       await create().catch((thrown: unknown) => {
+        notifyAwayFrom(href, `The new version of ${slug}`, "saved", asApiError(thrown));
         if (thrown instanceof ApiError && thrown.status === 412) return loadConcurrentChange();
         if (thrown instanceof ApiError && thrown.status === 409) return showArchived(thrown);
         throw thrown;

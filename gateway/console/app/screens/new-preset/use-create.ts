@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
 import { creationBody, presetPath } from "../../api/presets.ts";
 import { request } from "../../api/request.ts";
@@ -8,6 +8,7 @@ import { navigate } from "../../shell/location.ts";
 import { presetHref } from "../../shell/preset-hrefs.ts";
 import { showToast } from "../../shell/toasts.tsx";
 import { droppedFieldsNote } from "../edit/dropped-fields.tsx";
+import { notifyAwayFrom } from "../edit/notify-away-from.ts";
 import { type DraftPlace, deleteNewDraft, type NewDraft } from "./new-draft.ts";
 
 interface CreateParts {
@@ -22,9 +23,12 @@ interface CreateParts {
 export function useCreate({ place, target, draft, keep }: CreateParts) {
   const [refusal, setRefusal] = useState<ApiError>();
   const [isBusy, setBusy] = useState(false);
+  const latest = useRef(draft);
+  latest.current = draft;
 
   const create = async (): Promise<void> => {
     const { slug, dialect } = draft;
+    const { pathname } = location;
     const body = creationBody(dialect, draft.config, draft.prompt);
     const path = presetPath(target, slug, `/${dialect}`);
     const sent = `${path} ${body}`;
@@ -33,12 +37,17 @@ export function useCreate({ place, target, draft, keep }: CreateParts) {
     const headers = { "idempotency-key": idempotencyKey, "if-none-match": "*" };
     const { json } = await request<One<PresetWithVersion>>(path, { method: "POST", body, headers });
     const { config } = json.data.designated_version;
-    deleteNewDraft(place);
     forgetAnswers();
-    navigate(presetHref(target, slug));
+    // What was written since it was sent stays, and whoever has gone elsewhere is not called back.
+    const isStored = isSameContent(latest.current, draft);
+    if (isStored) deleteNewDraft(place);
+    const isAway = !isStored || location.pathname !== pathname;
+    const open = (): void => navigate(presetHref(target, slug));
+    if (!isAway) open();
     const where = target.id === place.workspace.id ? "" : ` in ${target.name}`;
     showToast(
       `${slug} was created${where}, and serves v1.${droppedFieldsNote(draft.config, config as object, dialect)}`,
+      isAway ? { label: "Open it", run: open } : undefined,
     );
   };
 
@@ -46,9 +55,11 @@ export function useCreate({ place, target, draft, keep }: CreateParts) {
     if (isBusy) return;
     setBusy(true);
     setRefusal(undefined);
+    const { href } = location;
     try {
       await create();
     } catch (thrown) {
+      notifyAwayFrom(href, draft.slug, "created", asApiError(thrown));
       setRefusal(asApiError(thrown));
     }
     setBusy(false);
@@ -64,4 +75,8 @@ export function useCreate({ place, target, draft, keep }: CreateParts) {
     isBusy,
     forgetError: () => setRefusal(undefined),
   };
+}
+
+function isSameContent(one: NewDraft, other: NewDraft): boolean {
+  return (["slug", "dialect", "config", "prompt"] as const).every((field) => one[field] === other[field]);
 }
