@@ -28,7 +28,9 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     on.page.locator("a[href], button, select, summary, input, textarea, [role=option]").evaluateAll((targets) =>
       targets.flatMap((target) => {
         if (!target.checkVisibility() || target.matches("p a, .skip")) return [];
-        const { width, height } = (target.closest("label, tr.is-link") ?? target).getBoundingClientRect();
+        // The link to a version covers its entry in the history.
+        const around = target.matches(".version-link") ? ".change" : "label, tr.is-link";
+        const { width, height } = (target.closest(around) ?? target).getBoundingClientRect();
         const isSmall = Math.min(width, height) < 43.9;
         return isSmall ? [`${target.outerHTML.slice(0, 120)}: ${width} x ${height}`] : [];
       }),
@@ -166,6 +168,51 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     await expect.poll(() => lettersOf(on)).toEqual(["Inter Variable", "Geist Mono Variable"]);
     await on.page.waitForTimeout(500);
     expect(await on.shifts()).toEqual([]);
+  });
+
+  it.each([
+    { width: 390, isTouched: true },
+    { width: 1280, isTouched: false },
+  ])("shows a preset where its placeholder was, %o", async (look) => {
+    const on = await signedIn(look);
+    const { page } = on;
+    let letThrough = () => {};
+    const held = new Promise<void>((resolve) => {
+      letThrough = resolve;
+    });
+    await page.route("**/api/v1/presets/support-bot?**", async (route) => {
+      await held;
+      await route.continue();
+    });
+    const tops = () =>
+      page
+        .locator("h1, .serving-bar, .preset-columns")
+        .evaluateAll((parts) => parts.map((part) => Math.round(part.getBoundingClientRect().y)));
+    await on.open("/default/presets/support-bot");
+    await page.locator(".preset-columns .skeleton").first().waitFor();
+    const before = await tops();
+    letThrough();
+    await page.getByText("Serves v2").waitFor();
+    expect(await tops()).toEqual(before);
+    expect(await on.shifts()).toEqual([]);
+    await on.context.close();
+  });
+
+  it("shows which version serves beside its number, on a phone as well", async () => {
+    for (const look of [{ width: 1280 }, { width: 390, isTouched: true }]) {
+      const on = await signedIn(look);
+      await on.open("/default/presets/support-bot");
+      const entry = on.page.locator(".change", { hasText: "Serving" });
+      await entry.waitFor();
+      const gap = await entry.evaluate((each) => {
+        const range = each.ownerDocument.createRange();
+        range.selectNodeContents(each.querySelector(".version-link") ?? each);
+        const { right } = range.getBoundingClientRect();
+        return (each.querySelector(".badge")?.getBoundingClientRect().left ?? Number.NaN) - right;
+      });
+      expect(gap, `${look.width}`).toBeLessThan(9);
+      await on.context.close();
+    }
   });
 
   it.each([390, 768, 1280])("does not shift when names of people load late, %i px wide", async (width) => {

@@ -1,8 +1,10 @@
 /** Takes as much room as most presets do, and is replaced as a whole, so that nothing moves. */
 export function PresetSkeleton() {
   return (
-    <div class="stack" aria-busy="true">
-      <span class="skeleton w-badge" />
+    <div class="stack preset-skeleton" aria-busy="true">
+      <div class="preset-intro">
+        <span class="skeleton w-badge" />
+      </div>
       <div class="serving-bar">
         <span class="skeleton w-badge" />
       </div>
