@@ -59,6 +59,8 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
     return hrefTo([current.slug, "team", slug], { q: text, page: to > 1 ? to : undefined });
   };
   const defaultId = useDefaultWorkspace();
+  // Whether there is a note above it must be known first, so that the list does not move.
+  const listed = defaultId === undefined ? undefined : items;
   const shown = session.value?.workspaces.find((each) => each.slug === slug);
   const name = shown?.name ?? slug;
   const everybody =
@@ -122,11 +124,10 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
           )}
         </div>
       )}
-      {/* Whether there is a note above it must be known first, so that the list does not move. */}
-      {!forbidden && defaultId !== undefined && total !== 0 && (items || !list.error) && (
-        <div class="panel">
+      {!forbidden && total !== 0 && (items || !list.error) && (
+        <div class="panel" key={defaultId === undefined ? "skeleton" : "list"}>
           <Listing caption={`Members of ${name}, the oldest membership first`} columns={columns} isStale={isLoading}>
-            {items?.map(({ id, user_id, role, created_at }) => (
+            {listed?.map(({ id, user_id, role, created_at }) => (
               <tr key={id}>
                 <td>
                   <div class="two-lines">
