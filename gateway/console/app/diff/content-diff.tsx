@@ -43,9 +43,11 @@ export function ContentDiff({ from, to, isWhole, shown }: ContentDiffProps) {
   // Everything is shown at once, so that nothing moves when the last part arrives.
   if (!diffs) {
     return (
-      <p key="wait" class="panel panel-body muted" role="status">
-        Comparing …
-      </p>
+      <div key="wait" class="panel version-skeleton">
+        <p class="muted late" role="status">
+          Comparing …
+        </p>
+      </div>
     );
   }
   const compared = pairs.map((pair, index) => ({ ...pair, diff: diffs[index] }));
