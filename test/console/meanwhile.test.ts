@@ -63,6 +63,27 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     expect(json.data).toMatchObject({ name: "Theirs", description: "Mine." });
   });
 
+  it("accepts as many characters as the API, whichever they are, and cuts off none that are too many", async () => {
+    const slug = await createPreset();
+    const { page, open } = await signedIn();
+    await open(`/default/presets/${slug}`);
+    await page.getByRole("button", { name: "Settings" }).click();
+    const description = page.getByLabel("Description");
+    await description.focus();
+    await page.keyboard.insertText("😀".repeat(2_001));
+    await page.getByText("At most 2,000 characters fit; these are 2,001.").waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    expect(await description.evaluate((field) => field.matches(":focus:invalid"))).toBe(true);
+    expect(await description.inputValue()).toBe("😀".repeat(2_001));
+    await page.keyboard.press("Backspace");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The settings were saved.").waitFor();
+    const { json } = await underTest.stack.request<PresetJson>("GET", `/presets/${slug}`, {
+      key: underTest.stack.apiKey,
+    });
+    expect(json.data).toMatchObject({ description: "😀".repeat(2_000) });
+  });
+
   it("explains how to make an archived preset accept versions, in console terms", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();

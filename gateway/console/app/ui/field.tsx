@@ -1,5 +1,6 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, TargetedInputEvent } from "preact";
 import { useId } from "preact/hooks";
+import { countCharacters } from "./character-count.ts";
 
 /** Connects a control to its label, hint and error. */
 interface ControlIds {
@@ -42,31 +43,37 @@ interface TextFieldProps extends Omit<FieldProps, "children"> {
   readonly maxLength: number;
   readonly isRequired?: boolean;
   readonly inputMode?: "text" | "email";
+  /** For a text of several lines. */
+  readonly rows?: number;
 }
 
-export function TextField({
-  value,
-  change,
-  maxLength,
-  isRequired = false,
-  inputMode = "text",
-  ...field
-}: TextFieldProps) {
+/**
+ * A text up to a length. The browser's own limit would count UTF-16 units, and cut off a longer text without a word when
+ * it is pasted.
+ */
+export function TextField({ value, change, maxLength, isRequired, inputMode, rows, ...field }: TextFieldProps) {
+  const length = countCharacters(value);
+  const fault =
+    length > maxLength &&
+    `At most ${maxLength.toLocaleString("en")} characters fit; these are ${length.toLocaleString("en")}.`;
+  const common = {
+    class: "input",
+    required: isRequired,
+    value,
+    // Keeps the form from being submitted.
+    ref: (control: HTMLInputElement | HTMLTextAreaElement | null) => control?.setCustomValidity(fault || ""),
+    onInput: ({ currentTarget }: TargetedInputEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      change(currentTarget.value),
+  };
   return (
-    <Field {...field}>
-      {(ids) => (
-        <input
-          {...ids}
-          type="text"
-          inputMode={inputMode}
-          autocomplete="off"
-          maxLength={maxLength}
-          required={isRequired}
-          class="input"
-          value={value}
-          onInput={(event) => change(event.currentTarget.value)}
-        />
-      )}
+    <Field {...field} fault={fault || field.fault}>
+      {(ids) =>
+        rows === undefined ? (
+          <input {...ids} {...common} type="text" inputMode={inputMode} autocomplete="off" />
+        ) : (
+          <textarea {...ids} {...common} rows={rows} />
+        )
+      }
     </Field>
   );
 }

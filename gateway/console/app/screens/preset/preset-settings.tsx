@@ -5,7 +5,7 @@ import { request } from "../../api/request.ts";
 import type { PresetStatus, PresetWithVersion, SessionWorkspace } from "../../api/types.ts";
 import { forgetAnswers } from "../../api/use-loaded.ts";
 import { showToast } from "../../shell/toasts.tsx";
-import { Field, TextField } from "../../ui/field.tsx";
+import { TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { useOwnChanges } from "../../ui/use-own-changes.ts";
 
@@ -70,18 +70,14 @@ export function PresetSettings({ preset, etag, workspace, startStatus, close, ch
             maxLength={presetNameLengthMax}
             isRequired
           />
-          <Field label="Description" fault={faultOf("description")}>
-            {(ids) => (
-              <textarea
-                {...ids}
-                class="input"
-                rows={3}
-                maxLength={presetDescriptionLengthMax}
-                value={description}
-                onInput={(event) => setDescription(event.currentTarget.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Description"
+            fault={faultOf("description")}
+            value={description}
+            change={setDescription}
+            maxLength={presetDescriptionLengthMax}
+            rows={3}
+          />
           <fieldset class="stack-tight">
             <legend class="label">Status</legend>
             {statuses.map(([value, label, what]) => {
