@@ -366,8 +366,11 @@ describe.skipIf(!browserPath)("a user who creates a preset by keyboard alone", (
     await page.getByRole("status").getByText("no such field: temperatur.").waitFor();
     await writeSlug(on, "wrong");
     await writeConfig(on, '{\n  "model": "m",\n  "temperature": 9,\n  "top_p": 3\n}');
+    // The editor has looked at the text for the last time.
+    await page.waitForTimeout(500);
     await press(on, "Create preset");
     await page.getByText("Nothing was created").waitFor();
+    await expect.poll(() => page.locator(".cm-lintRange-error").count()).toBe(2);
     // Each only once.
     expect(await page.getByRole("alert").locator("p, li").allInnerTexts()).toEqual([
       "temperature must be at most 2",

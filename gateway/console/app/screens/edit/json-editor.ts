@@ -7,7 +7,7 @@ import {
   indentOnInput,
   syntaxHighlighting,
 } from "@codemirror/language";
-import { type Diagnostic, forceLinting, linter, lintGutter, lintKeymap } from "@codemirror/lint";
+import { type Diagnostic, linter, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
@@ -126,7 +126,8 @@ export function createJsonEditor({ root, text, label, onChange }: JsonEditorPart
     },
     setIssues: (found) => {
       issues = found;
-      forceLinting(view);
+      // Linting again would be put off until the next change of the text.
+      view.dispatch(setDiagnostics(view.state, findFaults(view)));
     },
     focusOn: (path) => {
       const { from } = placeIn(view.state, path);
