@@ -22,8 +22,8 @@ export function DiffView({ diff, label, isWhole }: DiffViewProps) {
     <>
       {diff.isCoarse && (
         <p class="panel-foot muted small">
-          These texts are too large and too different to compare line by line: first comes the whole old text, then the
-          whole new one.
+          These texts are too large and too different to search for lines that moved: each line is compared with the one
+          of the same number.
         </p>
       )}
       <ol class={diff.rows.length === 1 ? "diff has-one-line" : "diff"} aria-label={label}>

@@ -71,4 +71,14 @@ describe("the line diff of two texts", () => {
     expect(rows).toHaveLength(20_001);
     expect(rows[0]?.isChanged).toBe(false);
   });
+
+  it("does not show lines as changed that both texts have at the same place, even if time runs out", () => {
+    const from = Array.from({ length: 20_000 }, (_, line) => `line ${line}`);
+    const to = from.map((line, index) => (index % 3 === 0 ? `${line}, changed` : line));
+    const { rows, isCoarse } = diffLines(from.join("\n"), [...to, "one more"].join("\n"), 0);
+    expect(isCoarse).toBe(true);
+    expect(rows.slice(0, 3).map(({ isChanged }) => isChanged)).toEqual([true, false, false]);
+    expect(rows.filter(({ isChanged }) => isChanged)).toHaveLength(6_668);
+    expect(rows.at(-1)).toMatchObject({ to: { line: 20_001 } });
+  });
 });

@@ -68,10 +68,7 @@ export function diffLines(from: string | undefined, to: string | undefined, time
 
   addSame(before.slice(0, head));
   let removed: readonly string[] = [];
-  for (const part of parts ?? [
-    { removed: true, added: false, value: middleBefore },
-    { removed: false, added: true, value: middleAfter },
-  ]) {
+  for (const part of parts ?? partsByNumber(middleBefore, middleAfter)) {
     if (part.removed) removed = part.value;
     else {
       addChanged(removed, part.added ? part.value : []);
@@ -82,6 +79,23 @@ export function diffLines(from: string | undefined, to: string | undefined, time
   addChanged(removed, []);
   addSame(before.slice(before.length - tail));
   return { rows, isCoarse: parts === undefined };
+}
+
+interface Part {
+  readonly removed: boolean;
+  readonly added: boolean;
+  readonly value: string[];
+}
+
+/** Compares each line with the one of the same number: much of a long text is changed in place. */
+function partsByNumber(before: readonly string[], after: readonly string[]): Part[] {
+  const parts: Part[] = [];
+  for (let index = 0; index < Math.max(before.length, after.length); index++) {
+    const [from, to] = [before.slice(index, index + 1), after.slice(index, index + 1)];
+    if (from[0] === to[0]) parts.push({ removed: false, added: false, value: from });
+    else parts.push({ removed: true, added: false, value: from }, { removed: false, added: true, value: to });
+  }
+  return parts;
 }
 
 function linesOf(text: string | undefined): string[] {
