@@ -64,7 +64,7 @@ function PresetRow({ preset, workspace }: { readonly preset: Preset; readonly wo
           </a>
           <span class="slug-line muted">
             <span class="mono cut">
-              <span class="only-wide">@preset/</span>
+              <span class="slug-prefix">@preset/</span>
               {preset.slug}
             </span>
             {preset.serving && (
