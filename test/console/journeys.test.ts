@@ -475,11 +475,11 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     const command = async (words: string): Promise<void> => {
       await page.keyboard.press("Control+k");
       await page.keyboard.type(words);
-      await page.getByRole("group", { name: "This preset" }).waitFor();
+      await page.getByRole("group", { name: "On this page" }).waitFor();
       await page.keyboard.press("Enter");
     };
     await page.keyboard.press("Control+k");
-    const offered = page.getByRole("group", { name: "This preset" }).getByRole("option");
+    const offered = page.getByRole("group", { name: "On this page" }).getByRole("option");
     await offered.first().waitFor();
     expect(await offered.locator(".cut:first-child").allInnerTexts()).toEqual([
       "Try it",
@@ -511,6 +511,28 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     await page.keyboard.press("Control+k");
     await page.getByRole("option", { name: slug }).waitFor();
     expect(await offered.count()).toBe(0);
+    expect(await on.faults()).toEqual([]);
+  });
+
+  it("creates a key, adds a member and makes a workspace with Ctrl-K", { timeout: journeyTimeoutMs }, async () => {
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    for (const [path, ready, command, title] of [
+      ["keys", "Create a key", "create a key", "Create a key"],
+      ["team", "Create a workspace", "add a member", "Add a member"],
+      ["team", "Create a workspace", "create a work", "Create a workspace"],
+    ] as const) {
+      await on.open(`/default/${path}`);
+      await page.getByRole("button", { name: ready }).waitFor();
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type(command);
+      await page.getByRole("option", { name: title }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog", { name: title }).waitFor();
+      // What is typed next goes into its first field.
+      await page.keyboard.type("typed");
+      expect(await page.getByRole("dialog").getByRole("textbox").first().inputValue()).toBe("typed");
+    }
     expect(await on.faults()).toEqual([]);
   });
 

@@ -242,14 +242,14 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     const held = new Promise<void>((resolve) => {
       answer = resolve;
     });
-    await open("/default/team");
-    await page.getByRole("heading", { name: "Workspaces" }).waitFor();
+    await open("/default/activity");
+    await page.locator(".activity-entry a").first().waitFor();
     await page.route("**/api/v1/presets?**", async (route) => {
       await held;
       await route.continue();
     });
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").waitFor();
+    await page.getByRole("combobox", { name: "Search presets and commands" }).waitFor();
     await page.keyboard.press("ArrowDown");
     answer();
     await page.getByRole("option", { name: slug }).waitFor();

@@ -5,6 +5,7 @@ import { reasonForbidden } from "../api/session.ts";
 import type { Key } from "../api/types.ts";
 import { pageIn } from "../api/use-list.ts";
 import { useSearchedList } from "../api/use-searched-list.ts";
+import { useCommands } from "../shell/commands.ts";
 import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
@@ -40,6 +41,8 @@ export function Keys({ workspace, query }: ScreenProps) {
     isAllowed: !reason,
     words: ["key", "keys"],
   });
+
+  useCommands(reason ? [] : [{ id: "new-key", label: "Create a key …", run: () => setMaking(true) }]);
 
   const hrefWith = (change: { q?: string; disabled?: string | undefined; page?: number }): string => {
     const { page: to = 1, ...filter } = { q, disabled: hasDisabled ? undefined : "hidden", ...change };

@@ -7,6 +7,7 @@ import { reasonForbidden, session } from "../api/session.ts";
 import type { WorkspaceMember } from "../api/types.ts";
 import { pageIn } from "../api/use-list.ts";
 import { useSearchedList } from "../api/use-searched-list.ts";
+import { useCommands } from "../shell/commands.ts";
 import { hrefTo, navigate } from "../shell/location.ts";
 import { Page } from "../shell/page.tsx";
 import { showToast } from "../shell/toasts.tsx";
@@ -67,6 +68,7 @@ export function WorkspaceMembers({ workspace: current, query, slug }: WorkspaceM
     shown && shown.id === defaultId ? "Every member of the organization belongs to the default workspace." : undefined;
   const missing = list.error?.status === 404 ? list.error.message : undefined;
   const reason = forbidden ?? everybody ?? missing;
+  useCommands(reason ? [] : [{ id: "add-members", label: "Add members …", run: () => setAdding(true) }]);
 
   const change = async (how: "add" | "remove", userIds: readonly string[]): Promise<void> => {
     await request(`${path}/${how}`, { method: "POST", body: { user_ids: userIds } });

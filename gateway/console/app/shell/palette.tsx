@@ -28,7 +28,7 @@ interface PaletteProps {
 
 type Group = readonly [title: string, choices: readonly Command[]];
 
-/** Ctrl-K: actions on the current preset, a search for presets, the pages of the console, and other workspaces. */
+/** Ctrl-K: actions of the current page, a search for presets, the pages of the console, and other workspaces. */
 export function Palette(props: PaletteProps) {
   // As soon as the page is shown, because the first keystroke may follow at once.
   useLayoutEffect(() => {
@@ -58,7 +58,7 @@ function PaletteDialog({ session, workspace }: PaletteProps) {
     isOpen.value = false;
   };
   const all: readonly Group[] = [
-    ["This preset", offeredCommands().filter(({ label }) => hasText([label], text))],
+    ["On this page", offeredCommands().filter(({ label }) => hasText([label], text))],
     ["Presets", presetChoices(answer?.json.data ?? [], workspace, text)],
     ["Go to", placeChoices(workspace).filter(({ label }) => hasText([label], text))],
     ["Workspaces", workspaceChoices(session, workspace).filter(({ label }) => hasText([label], text))],

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { type List, pageSize } from "../api/use-list.ts";
+import { useCommands } from "../shell/commands.ts";
 import { ErrorPanel } from "./error-panel.tsx";
 import { Icon } from "./icon.tsx";
 import { type Column, Listing } from "./listing.tsx";
@@ -27,6 +28,7 @@ export function ListPanel<T>(props: ListPanelProps<T>) {
   const titleId = `${title.toLowerCase()}-title`;
   const { items, total, error, isLoading, reload } = list;
   const [label, run] = add;
+  useCommands([{ id: `add-to-${titleId}`, label: `${label} …`, run }]);
   return (
     <section class="panel" aria-labelledby={titleId}>
       <div class="panel-head">
