@@ -631,6 +631,43 @@ describe.skipIf(!browserPath)("the layout of the console", { timeout: 180_000 },
     expect(await top("Use it")).toBeGreaterThan(await top("History"));
   });
 
+  it("keeps a version in sight that is chosen far down in the history, and stays there after a rollback", async () => {
+    for (let version = 1; version <= 18; version++) {
+      const messages = [{ role: "system", content: `${version}\n`.repeat(60) }];
+      expect((await underTest.stack.create("long-lived", { model: "a", messages })).status).toBe(200);
+    }
+    const { page, open } = await signedIn({ width: 1280, height: 800 });
+    await open("/default/presets/long-lived");
+    await page.getByText("Serves v18").waitFor();
+    await page.mouse.move(1100, 600);
+    await page.mouse.wheel(0, 300);
+    await page.getByRole("link", { name: "v2", exact: true }).click();
+    await page.getByText("You are looking at v2.").waitFor();
+    const prompt = await page.getByLabel("Text of the prompt").boundingBox();
+    expect((prompt?.y ?? 0) + (prompt?.height ?? 0)).toBeGreaterThan(300);
+    await page.evaluate("scrollTo(0, 400)");
+    // With a mouse: before a click on its own, Playwright would scroll.
+    const click = async (name: string) => {
+      const { x = 0, y = 0 } = (await page.getByRole("button", { name }).boundingBox()) ?? {};
+      await page.mouse.click(x + 10, y + 10);
+    };
+    await click("Roll back to v2");
+    await page.getByText("Serves v2,").waitFor();
+    await click("Undo");
+    await page.getByText("Serves v18").waitFor();
+    expect(await page.evaluate("scrollY")).toBe(400);
+    const focus = (name: string) =>
+      page.getByRole("button", { name }).evaluate((button) => button.focus({ preventScroll: true }));
+    await focus("Settings");
+    await click("Dismiss");
+    expect(await page.evaluate("scrollY")).toBe(400);
+    // The keyboard reaches the bar as well, without leaving what is read.
+    await focus("Copy the prompt");
+    await page.keyboard.press("Shift+Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Roll back to v2");
+    expect(await page.evaluate("scrollY")).toBe(400);
+  });
+
   it("never flashes in another colour scheme, however slowly the script loads", async () => {
     const on = await signedIn({ colorScheme: "light" });
     const { page } = on;

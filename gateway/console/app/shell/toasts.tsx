@@ -46,7 +46,9 @@ export function Toasts() {
   const before = useRef<EventTarget | null>(null);
   const close = (id: number): void => {
     dismiss(id);
-    if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus();
+    // Whoever has scrolled on meanwhile stays there.
+    if (before.current instanceof HTMLElement && before.current.isConnected)
+      before.current.focus({ preventScroll: true });
     else focusHeading();
   };
   return (

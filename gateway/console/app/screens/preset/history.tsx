@@ -49,46 +49,48 @@ export function History({ workspace, preset, loaded, shown, showMore }: HistoryP
           </a>
         )}
       </div>
-      {changes && (
-        <ChangeList
-          changes={changes}
-          workspace={workspace}
-          slug={slug}
-          isOff={status !== "active"}
-          served={served}
-          shown={shown}
-          changedFields={changedFields}
-        />
-      )}
-      {error && (
-        <div class="panel-body">
-          <ErrorPanel
-            error={error}
-            title={`${!changes ? "The history" : shownBefore.current === undefined ? "The latest changes" : "More of the history"} could not be loaded`}
-            retry={reload}
+      <div class="history-body">
+        {changes && (
+          <ChangeList
+            changes={changes}
+            workspace={workspace}
+            slug={slug}
+            isOff={status !== "active"}
+            served={served}
+            shown={shown}
+            changedFields={changedFields}
           />
-        </div>
-      )}
-      {!error && changes && changes.length < total && (
-        <p class="panel-body">
-          {changes.length < historyMax ? (
-            <ActionButton
-              class="small"
-              run={() => {
-                shownBefore.current = changes.length;
-                showMore();
-              }}
-              isBusy={isLoading}
-            >
-              {isLoading ? "Loading …" : `Show more of ${total.toLocaleString("en")}`}
-            </ActionButton>
-          ) : (
-            <span class="muted small">
-              The last {historyMax} of {total.toLocaleString("en")} changes.
-            </span>
-          )}
-        </p>
-      )}
+        )}
+        {error && (
+          <div class="panel-body">
+            <ErrorPanel
+              error={error}
+              title={`${!changes ? "The history" : shownBefore.current === undefined ? "The latest changes" : "More of the history"} could not be loaded`}
+              retry={reload}
+            />
+          </div>
+        )}
+        {!error && changes && changes.length < total && (
+          <p class="panel-body">
+            {changes.length < historyMax ? (
+              <ActionButton
+                class="small"
+                run={() => {
+                  shownBefore.current = changes.length;
+                  showMore();
+                }}
+                isBusy={isLoading}
+              >
+                {isLoading ? "Loading …" : `Show more of ${total.toLocaleString("en")}`}
+              </ActionButton>
+            ) : (
+              <span class="muted small">
+                The last {historyMax} of {total.toLocaleString("en")} changes.
+              </span>
+            )}
+          </p>
+        )}
+      </div>
     </aside>
   );
 }
