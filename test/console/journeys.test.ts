@@ -536,6 +536,24 @@ describe.skipIf(!browserPath)("a user of the console with only a keyboard", () =
     expect(await on.faults()).toEqual([]);
   });
 
+  it("goes on with the list where it was left", { timeout: journeyTimeoutMs }, async () => {
+    for (let index = 0; index < 4; index++) await create(freshName("listed"), { model: "a" }, "Be brief.");
+    const on = await underTest.newPage({ key: underTest.stack.managementKey });
+    const { page } = on;
+    await page.locator(".row-link").nth(3).waitFor();
+    const focused = () => page.evaluate("document.activeElement.getAttribute('href')");
+    for (let index = 0; index < 3; index++) await page.keyboard.press("j");
+    const third = await focused();
+    expect(third).toMatch(/listed-/);
+    await page.keyboard.press("Enter");
+    await page.getByText("Serves v1").waitFor();
+    await page.goBack();
+    await expect.poll(focused).toBe(third);
+    await page.keyboard.press("j");
+    expect(await focused()).toBe(await page.locator(".row-link").nth(3).getAttribute("href"));
+    expect(await on.faults()).toEqual([]);
+  });
+
   it("moves through the list, edits and tries presets with single keys", {
     timeout: journeyTimeoutMs,
   }, async () => {

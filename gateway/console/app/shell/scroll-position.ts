@@ -2,8 +2,8 @@ const storageName = "setpoint-scroll";
 /** Whoever waits longer for a list is doing something else by then. */
 const waitMsMax = 10_000;
 
-/** The scroll position of each address when it was left. */
-const tops = new Map<string, number>();
+/** The scroll position of each address when it was left, and the address of the link that was followed. */
+const places = new Map<string, { readonly top: number; readonly href?: string | undefined }>();
 let stopWaiting = (): void => {};
 
 /**
@@ -27,20 +27,24 @@ export function currentAddress(): string {
 /** To be called before another page replaces this one. */
 export function leaveAt(address: string): void {
   stopWaiting();
-  tops.set(address, scrollY);
+  places.set(address, { top: scrollY, href: document.activeElement?.getAttribute("href") ?? undefined });
 }
 
 /** To be called once the page at this address is shown again. */
 export function returnTo(address: string): void {
-  scrollWhenLongEnough(tops.get(address) ?? 0);
+  const { top = 0, href } = places.get(address) ?? {};
+  scrollWhenLongEnough(top, href);
 }
 
-function scrollWhenLongEnough(top: number): void {
+function scrollWhenLongEnough(top: number, href?: string): void {
   const listening = new AbortController();
   const observer = new ResizeObserver(() => {
     if (document.documentElement.scrollHeight - innerHeight < top) return;
     stopWaiting();
     scrollTo(0, top);
+    // A list goes on where it was left, and not at its beginning.
+    if (href !== undefined && document.activeElement?.matches("main h1"))
+      document.querySelector<HTMLElement>(`main a[href="${CSS.escape(href)}"]`)?.focus({ preventScroll: true });
   });
   stopWaiting = () => {
     observer.disconnect();
