@@ -424,6 +424,20 @@ describe.skipIf(!browserPath)("the console during concurrent changes", { timeout
     await expect.poll(() => page.locator(".diff-row").count()).toBe(1_201);
   });
 
+  it("counts all changes of a long prompt, of which only the first are shown", async () => {
+    const lines = Array.from({ length: 1_200 }, (_, line) => `line ${line}`);
+    const changed = lines.map((line, index) => (index % 4 === 0 ? `${line}, changed` : line));
+    const slug = await createPreset([lines.join("\n"), changed.join("\n")]);
+    const { page, open } = await signedIn();
+    await open(`/default/presets/${slug}/compare/1...2`);
+    await page.getByText("300 changes", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByText("1 of 125 shown", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Show more lines" }).click();
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByText("2 of 300", { exact: true }).waitFor();
+  });
+
   it("recounts changes when other versions are compared", async () => {
     const slug = await createPreset();
     const { page, open } = await signedIn();

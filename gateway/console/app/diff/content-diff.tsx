@@ -2,6 +2,7 @@ import { useLayoutEffect, useMemo } from "preact/hooks";
 import { indented, membersOf } from "../json/json-pieces.ts";
 import { NotLoaded } from "../ui/not-loaded.tsx";
 import { DiffView } from "./diff-view.tsx";
+import type { LineDiff } from "./line-diff.ts";
 import { type DiffPair, useDiff } from "./use-diff.ts";
 
 /** What is compared: the text of a config, and a prompt. */
@@ -15,8 +16,8 @@ interface ContentDiffProps {
   readonly to: Content;
   /** Whether unchanged parts are shown, too. */
   readonly isWhole: boolean;
-  /** Called when the differences are on the page. */
-  readonly shown?: () => void;
+  /** Called when the differences are on the page, with the number of changes: of runs of adjacent changed lines. */
+  readonly shown?: (changeCount: number) => void;
 }
 
 interface FieldPair extends DiffPair {
@@ -29,7 +30,7 @@ export function ContentDiff({ from, to, isWhole, shown }: ContentDiffProps) {
   const pairs = useMemo(() => pairsOf(from, to, isWhole), [from.config, from.prompt, to.config, to.prompt, isWhole]);
   const diffs = useDiff(pairs);
   useLayoutEffect(() => {
-    if (diffs) shown?.();
+    if (diffs && diffs !== "not loaded") shown?.(diffs.reduce((sum, diff) => sum + changeCountIn(diff), 0));
   }, [diffs]);
   if (pairs.length === 0) {
     return (
@@ -103,6 +104,10 @@ export function isSameContent(from: Content, to: Content): boolean {
 
 const promptTitle = "System prompt";
 const longPromptLines = 10;
+
+function changeCountIn({ rows }: LineDiff): number {
+  return rows.filter(({ isChanged }, index) => isChanged && !rows[index - 1]?.isChanged).length;
+}
 
 function kindOf({ isSame, from, to }: FieldPair): string {
   if (isSame) return "unchanged";

@@ -9,7 +9,7 @@ import { compareHref, presetHref, presetsHref } from "../shell/preset-hrefs.ts";
 import { ContentSkeleton } from "../ui/content-skeleton.tsx";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { ChangeSteps, shownChanges } from "./compare/change-steps.tsx";
+import { ChangeSteps } from "./compare/change-steps.tsx";
 import { ComparedVersions } from "./compare/compared-versions.tsx";
 import type { PresetScreenProps } from "./screen-props.ts";
 
@@ -106,13 +106,7 @@ export function Compare({ workspace, query, slug, from, to }: CompareProps) {
         </ErrorPanel>
       )}
       {isReady ? (
-        <ContentDiff
-          key="diff"
-          from={before}
-          to={after}
-          isWhole={isWhole}
-          shown={() => setChangeCount(shownChanges().length)}
-        />
+        <ContentDiff key="diff" from={before} to={after} isWhole={isWhole} shown={setChangeCount} />
       ) : (
         !error && <ContentSkeleton key="skeleton" />
       )}

@@ -5,14 +5,14 @@ import { ActionButton } from "../../ui/action-button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 
 interface ChangeStepsProps {
-  /** How many changes are shown; undefined until they are. */
+  /** How many changes there are; undefined until they are shown. */
   readonly count: number | undefined;
   /** Why there is no change to step to. */
   readonly reason: string | undefined;
 }
 
 /** The start of each change on the page: a run of adjacent changed lines. */
-export function shownChanges(): NodeListOf<HTMLElement> {
+function shownChanges(): NodeListOf<HTMLElement> {
   return document.querySelectorAll<HTMLElement>("[data-change]:not([data-change] + [data-change])");
 }
 
@@ -29,7 +29,8 @@ export function ChangeSteps({ count, reason }: ChangeStepsProps) {
     row?.setAttribute("tabindex", "-1");
     row?.focus({ preventScroll: true });
     row?.scrollIntoView({ block: "center" });
-    const reached = `${at.current + 1} of ${starts.length}`;
+    const isCut = starts.length < (count ?? 0);
+    const reached = `${at.current + 1} of ${starts.length}${isCut ? " shown" : ""}`;
     setPlace(reached);
     announce(`Change ${reached}`);
   };
@@ -39,7 +40,7 @@ export function ChangeSteps({ count, reason }: ChangeStepsProps) {
     <div class="change-steps">
       {!reason && (
         <span class="muted small change-count">
-          {place ?? (count !== undefined && `${count} ${count === 1 ? "change" : "changes"}`)}
+          {place ?? (count !== undefined && `${count.toLocaleString("en")} ${count === 1 ? "change" : "changes"}`)}
         </span>
       )}
       <ActionButton
