@@ -53,7 +53,7 @@ export class GrpcCall implements StreamListener {
       this.#end(endFrom(fields));
       // Nothing that follows matters.
       if (!isLast) this.cancel();
-    } else if (status !== undefined && !isGrpc(status, fields)) this.#giveUp(endOfHttp(Number(status)));
+    } else if (status !== undefined && !isGrpc(status, fields)) this.#giveUp(endOfHttp(status));
   }
 
   onData(bytes: Buffer): void {
@@ -133,10 +133,13 @@ function isGrpc(status: string, fields: readonly Field[]): boolean {
   return status === "200" && headerOf(fields, "content-type")?.startsWith("application/grpc") === true;
 }
 
-const unavailableStatuses: readonly number[] = [429, 502, 503, 504];
-
-/** Something between us and the service has answered in its place. */
-function endOfHttp(status: number): CallEnd {
-  const code = unavailableStatuses.includes(status) ? Code.Unavailable : Code.Unknown;
-  return { code, message: `Something else answered in place of the service: HTTP status ${status}.` };
+/**
+ * Something has answered in place of the service, such as a proxy, or whoever has its address now. So the service is
+ * out of reach, whatever the status.
+ */
+function endOfHttp(status: string): CallEnd {
+  return {
+    code: Code.Unavailable,
+    message: `Something else answered in place of the service: HTTP status ${status}.`,
+  };
 }

@@ -149,19 +149,6 @@ describe("an answer", () => {
       },
       { kind: "internal", message: "The answer cannot be read." },
     ],
-    [
-      "of a proxy that does not speak gRPC",
-      (stream) => stream.respond({ ":status": 404 }, { endStream: true }),
-      { kind: "internal", message: expect.stringContaining("HTTP status 404") },
-    ],
-    [
-      "of a proxy that answers with a page",
-      (stream) => {
-        stream.respond({ ":status": 200, "content-type": "text/html" });
-        stream.end("<!doctype html><title>Sign in</title>");
-      },
-      { kind: "internal", message: expect.stringContaining("HTTP status 200") },
-    ],
   ])("%s is an error, and the connection stays open", async (_, badly, error) => {
     serve = badly;
     await expect(call()).rejects.toMatchObject(error);
@@ -234,6 +221,14 @@ describe("a call is retried", () => {
     ["whose stream is refused", (stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM)],
     ["whose stream is reset", (stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR)],
     ["that a proxy cannot forward", (stream) => stream.respond({ ":status": 503 }, { endStream: true })],
+    ["that someone else answers", (stream) => stream.respond({ ":status": 404 }, { endStream: true })],
+    [
+      "that someone else answers with a page",
+      (stream) => {
+        stream.respond({ ":status": 200, "content-type": "text/html" });
+        stream.end("<!doctype html><title>Sign in</title>");
+      },
+    ],
     ["whose connection ends", (stream) => stream.session?.destroy()],
     [
       "whose answer breaks off",
