@@ -23,7 +23,7 @@ export class Refusals {
   readonly #exchanges: Exchanges;
   readonly #accessLog: AccessLog;
   readonly #lingerMs: number;
-  /** Connections on which the bytes after the last request are refused once that is answered. */
+  /** Connections on which the bytes after the last request are refused, or dropped, once that is answered. */
   readonly #refusedAfterwards = new WeakSet<Socket>();
 
   constructor(exchanges: Exchanges, accessLog: AccessLog, lingerMs: number) {
@@ -66,7 +66,8 @@ export class Refusals {
     // Node reports every byte after the first bad one.
     if (socket.destroyed || socket.writableEnded || this.#refusedAfterwards.has(socket)) return;
     if (error.code === notTaken) {
-      this.#closeAfter(latest, socket);
+      this.#refusedAfterwards.add(socket);
+      closeAfter(latest, socket);
     } else if (error.code === "ECONNRESET" || socket.bytesRead === 0) {
       socket.destroy();
     } else if (!latest) {
@@ -79,16 +80,6 @@ export class Refusals {
       latest.header("connection", "close");
       this.refuse(latest, clientError(error.code));
     }
-  }
-
-  /** What was sent behind the latest request is dropped. */
-  #closeAfter(latest: FastifyReply | undefined, socket: Socket): void {
-    if (!latest) {
-      socket.destroySoon();
-      return;
-    }
-    if (!latest.raw.headersSent) latest.header("connection", "close");
-    latest.raw.once("close", () => socket.destroySoon());
   }
 
   #refuseBytes(socket: Socket, code: string | undefined): void {
@@ -108,6 +99,16 @@ export class Refusals {
     const linger = setTimeout(() => socket.destroy(), readMs);
     socket.once("close", () => clearTimeout(linger));
   }
+}
+
+/** What was sent behind the latest request is dropped. */
+function closeAfter(latest: FastifyReply | undefined, socket: Socket): void {
+  if (!latest) {
+    socket.destroySoon();
+    return;
+  }
+  if (!latest.raw.headersSent) latest.header("connection", "close");
+  latest.raw.once("close", () => socket.destroySoon());
 }
 
 function clientError(code: string | undefined): HttpError | DomainError {

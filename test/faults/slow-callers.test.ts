@@ -247,6 +247,34 @@ describe("pipelined requests on one connection", () => {
     await expect.poll(() => next.statuses.length, soon).toBe(count);
   });
 
+  it("that were not taken may be followed by more, which is dropped", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    const lock = await stack.presetPool.getConnection();
+    try {
+      await lock.query("LOCK TABLES presets WRITE");
+      const read = `GET /api/v1/presets/none HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${stack.apiKey}\r\n\r\n`;
+      // More than may wait.
+      const others = await Promise.all(Array.from({ length: 16 }, open));
+      for (const connection of others) await connection.sent(read.repeat(400));
+      const last = await open();
+      for (let packet = 0; packet < 30; packet += 1) {
+        await last.sent(read.repeat(20));
+        await sleep(10);
+      }
+      await lock.query("UNLOCK TABLES");
+      await expect.poll(() => last.isClosed, soon).toBe(true);
+      expect(last.statuses).toEqual(Array.from({ length: 8 }, () => 404));
+      expect(last.received.match(/^connection: close\r$/gm)).toHaveLength(1);
+      expect(warnings).toEqual([]);
+    } finally {
+      process.off("warning", note);
+      await lock.query("UNLOCK TABLES");
+      lock.release();
+    }
+  });
+
   it("are processed a few at a time, and the rest dropped if the caller disconnects", async () => {
     const lock = await stack.presetPool.getConnection();
     try {
