@@ -218,12 +218,16 @@ describe("UpdateWorkspace", () => {
 describe("DeleteWorkspace", () => {
   it("disconnects the workspace's keys and frees its slug", async () => {
     const { id } = await makeWorkspace(admin, "gone");
-    const { key, secret } = await admin(createKey, { name: "Off", workspaceId: "gone" });
+    const { key } = await admin(createKey, { name: "Off", workspaceId: "gone" });
     const disabled = { key: key?.id ?? "", updateMask: { paths: ["disabled"] } };
     await admin(updateKey, { ...disabled, disabled: true });
     await organizations.tenants.createKey(tenant, { workspaceId: id, expiresAt: new Date(Date.now() - 1) });
     expect((await admin(deleteWorkspace, { workspace: "gone" })).workspace?.id).toBe(id);
-    await admin(updateKey, { ...disabled, disabled: false });
+    expect(await failureOf(admin(updateKey, { ...disabled, disabled: false }))).toMatchObject({
+      reason: "KEY_OF_NO_WORKSPACE",
+    });
+    // As one that was enabled by an older release.
+    const { secret } = await organizations.tenants.createKey(tenant, { workspaceId: id });
     expect((await organizations.exchange(secret)).principal?.workspaceId).toBe("");
     expect(await failureOf(organizations.as(tenant.managementKey, id))).toMatchObject(notFound);
     expect((await makeWorkspace(admin, "gone")).id).not.toBe(id);
