@@ -20,9 +20,9 @@ interface Parser {
  *
  * Node makes objects for all requests of a packet at once: 64 KiB may hold 2,000, which take 6 MB and a tenth of a
  * second. With a few hundred connections, anybody could stop a server with that. So while too many wait, no more are
- * taken from a packet: the connection is closed once those before are answered, and its client repeats the others, as
- * HTTP asks of everyone who sends requests ahead. Node has no public way to stop its parser, and all its versions have
- * this one; the test of the HTTP server fails if one does not.
+ * taken from a packet, and Node reports an error: a gateway then closes the connection once those before are answered, a
+ * service at once. The client repeats the others, as HTTP asks of everyone who sends requests ahead. Node has no public
+ * way to stop its parser, and all its versions have this one; the test beside this file fails if one does not.
  */
 export class WaitingRequests {
   #count = 0;

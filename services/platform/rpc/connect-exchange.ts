@@ -3,8 +3,8 @@ import { pipeline } from "node:stream/promises";
 import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 
-// The package connect-node has this, too, but loads all of Node's HTTP/2 and `fetch` for its clients: a tenth of a
-// second of every start, and 8 MiB.
+// The package connect-node has this, too, but loads all of Node's HTTP/2 and `fetch` for its clients: a tenth of what a
+// start takes, and up to 8 MiB.
 
 /** A request as Connect's handlers take it. It counts as canceled once nobody waits for the answer. */
 export function requestFrom(
